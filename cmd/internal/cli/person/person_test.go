@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 
 	"rackboot/integration/identity"
@@ -53,13 +54,14 @@ func TestBrowser(t *testing.T) {
 // What comes to loopback without the state of the login is nobody's answer; a refusal of the provider ends the login.
 func TestBrowserRefused(t *testing.T) {
 	p, at := start(t)
+	var asks sync.WaitGroup
 	_, err := at.Browser(t.Context(), func(page string) {
 		u, err := url.Parse(page)
 		if err != nil {
 			t.Fatal(err)
 		}
 		to := u.Query().Get("redirect_uri")
-		go func() {
+		asks.Go(func() {
 			for _, row := range []struct {
 				query string
 				want  int
@@ -82,8 +84,9 @@ func TestBrowserRefused(t *testing.T) {
 					t.Errorf("%s: %d", row.query, resp.StatusCode)
 				}
 			}
-		}()
+		})
 	})
+	asks.Wait() // the last answer is on its way when the login ends
 	if protocol.CodeOf(err) != protocol.CodeDenied || !strings.Contains(err.Error(), "access_denied") {
 		t.Errorf("%v", err)
 	}
