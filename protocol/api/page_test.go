@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"testing/iotest"
 	"time"
 
@@ -112,19 +113,21 @@ func TestListIsItsPages(t *testing.T) {
 
 // Whoever stops early asks for no more, and a page that never comes has its end.
 func TestPagesEnd(t *testing.T) {
-	c, s := client(t, rackPage("x", "", "r1"), hang)
-	for range c.Objects.Pages(t.Context(), resource.KindRack, Query{}) {
-		break
-	}
-	if len(s.seen) != 1 {
-		t.Errorf("asked %d times", len(s.seen))
-	}
-	c, _ = client(t, rackPage("x", "", "r1"), hang)
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	if pages, _, err := told(ctx, c, Query{}); len(pages) != 1 || protocol.CodeOf(err) != protocol.CodeTimeout {
-		t.Errorf("%q, %v", pages, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		c, s := client(t, rackPage("x", "", "r1"), hang)
+		for range c.Objects.Pages(t.Context(), resource.KindRack, Query{}) {
+			break
+		}
+		if len(s.seen) != 1 {
+			t.Errorf("asked %d times", len(s.seen))
+		}
+		c, _ = client(t, rackPage("x", "", "r1"), hang)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if pages, _, err := told(ctx, c, Query{}); len(pages) != 1 || protocol.CodeOf(err) != protocol.CodeTimeout {
+			t.Errorf("%q, %v", pages, err)
+		}
+	})
 }
 
 func TestPagesNameRacks(t *testing.T) {
