@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
 
@@ -106,3 +107,28 @@ func acknowledged(b *bench, m *modern) {
 func started(b *bench, _ *modern) { b.restart() }
 
 func at(n uint64) func(m *modern) { return func(m *modern) { m.store = n } }
+
+// A new session's reports count as soon as they have the nonce with which the hub asked for its Hello. That is no
+// answer yet to the Hello: until it is, the hub says nothing that an agent could take for one.
+func TestAskedSessionIsNotAnswered(t *testing.T) {
+	b, m := modernSite(t)
+	m.store = 200
+	m.connects()
+	m.reports(off("n1"))
+	m.store, m.run, m.heard = 199, "after", "" // a copy of the disk, started
+	m.begins()
+	b.sent = nil
+	m.hello()
+	asks := last[message.Sync](b, m.name, message.LeafSync)
+	if !asks.Again || asks.Session != m.session {
+		t.Fatalf("answered with %+v", asks)
+	}
+	m.nonce = asks.Nonce
+	m.reports(off("n1"))
+	b.now = b.now.Add(2 * message.SyncEvery)
+	b.sent = nil
+	b.control.tick()
+	if s := last[message.Sync](b, m.name, message.LeafSync); !s.Again || s.Heads != nil || s.Session != m.session {
+		t.Errorf("a session whose Hello is to come is told %+v", s)
+	}
+}

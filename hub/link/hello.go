@@ -235,7 +235,7 @@ func (c *hearing) welcome(agent string, l *store.Ledger, m message.Hello, v verd
 			k.give(m.Session, l, c.sender.nonce)
 		}
 		answer.Nonce = k.nonces.of(m.Session)
-		k.nextSync = answer.At.Add(syncPause())
+		k.greeted, k.nextSync = m.Session, answer.At.Add(syncPause())
 		if p != proofNone {
 			was := k.progress.stage
 			k.progress.judge(behind, inStep, true, m.Session, answer.At)
@@ -263,7 +263,7 @@ func (c *hearing) guarded(agent string, l *store.Ledger, m message.Hello, p proo
 			k.begin(m.Session, l, c.sender.nonce())
 			answer.Nonce = k.nonces.of(m.Session)
 		}
-		k.nextSync = answer.At.Add(syncPause())
+		k.greeted, k.nextSync = m.Session, answer.At.Add(syncPause())
 	})
 	c.sender.say(agent, answer)
 	c.delivery.sends.again(agent)

@@ -98,10 +98,11 @@ func (c *sessions) syncs(now time.Time) {
 			continue
 		}
 		var session slot
-		due, silent, guards, settled, waited := false, false, false, false, ""
+		due, greeted, guards, settled, waited := false, false, false, false, ""
 		c.contacts.with(agent, func(k *contact) {
 			waited, settled = k.speakers.settles(now)
-			session, silent, guards = k.nonces.now, k.progress.stage == stageSilent, k.guarding.known()
+			session, guards = k.nonces.now, k.guarding.known()
+			greeted = k.progress.stage != stageSilent && k.greeted == session.session
 			guards = guards || notAlone(c.cfg, agent)
 			if due = session.nonce != "" && !now.Before(k.nextSync); due {
 				k.nextSync = now.Add(syncPause())
@@ -122,10 +123,11 @@ func (c *sessions) syncs(now time.Time) {
 			c.ask(agent, waited, l, "")
 			continue
 		}
-		if silent && !guards {
+		if !greeted && !guards {
 			// Its reports count already. What it should have is said in answer to its
-			// Hello only: said before, it would take the place of that answer, and the
-			// agent would not say Hello any more.
+			// Hello only: said before, it would take the place of that answer, the agent
+			// would not say Hello any more, and one whose disk was rolled back would boot
+			// by what that says.
 			c.ask(agent, session.session, l, "")
 			continue
 		}
