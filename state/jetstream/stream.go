@@ -99,11 +99,6 @@ func openStream(ctx context.Context, op string, cfg Config, sc jetstream.StreamC
 		return nil, mapError(op, cfg.Name, err)
 	}
 	st := &stream{cfg: cfg, js: js, prefix: strings.ToLower(cfg.Name) + "."}
-	ctx, cancel := st.deadline(ctx)
-	defer cancel()
-	if err := st.checkSchema(ctx, op); err != nil {
-		return nil, err
-	}
 	sc.Name = cfg.Name
 	sc.Subjects = []string{st.prefix + ">"}
 	sc.Storage = jetstream.FileStorage
@@ -112,9 +107,18 @@ func openStream(ctx context.Context, op string, cfg Config, sc jetstream.StreamC
 	sc.Replicas = cfg.Replicas
 	sc.DenyDelete = true
 	sc.Metadata = map[string]string{metaSchema: strconv.Itoa(schemaVersion)}
-	st.s, err = js.CreateOrUpdateStream(ctx, sc)
+	st.s, err = ask(ctx, st, func(ctx context.Context) (jetstream.Stream, error) {
+		if err := st.checkSchema(ctx, op); err != nil {
+			return nil, err
+		}
+		s, err := js.CreateOrUpdateStream(ctx, sc)
+		if err != nil {
+			return nil, mapError(op, cfg.Name, err)
+		}
+		return s, nil
+	})
 	if err != nil {
-		return nil, mapError(op, cfg.Name, err)
+		return nil, err
 	}
 	return st, nil
 }
@@ -152,11 +156,11 @@ func (st *stream) deadline(ctx context.Context) (context.Context, context.Cancel
 	return context.WithTimeout(ctx, st.cfg.Timeout)
 }
 
-// lostAfter is how long a question that changes nothing waits for its answer before it is asked again: one that a
-// server got as it ended is never answered.
+// lostAfter is how long a call waits for its answer before it is made again: what a server got as it ended is never
+// answered.
 const lostAfter = 2 * time.Second
 
-// ask asks the server something that changes nothing, again while no answer comes, as long as one call may take.
+// ask asks the server something that changes nothing, or not twice, again while no answer comes, as long as one call may take.
 func ask[T any](ctx context.Context, st *stream, question func(ctx context.Context) (T, error)) (T, error) {
 	ctx, cancel := st.deadline(ctx)
 	defer cancel()
@@ -164,7 +168,13 @@ func ask[T any](ctx context.Context, st *stream, question func(ctx context.Conte
 		try, stop := context.WithTimeout(ctx, lostAfter)
 		answer, err := question(try)
 		stop()
-		if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+		if err == nil || !unanswered(err) || ctx.Err() != nil {
+			return answer, err
+		}
+		st.at("unanswered")
+		select {
+		case <-time.After(againPause):
+		case <-ctx.Done():
 			return answer, err
 		}
 	}
@@ -184,12 +194,16 @@ func (st *stream) newestSeq(ctx context.Context, op string) (uint64, error) {
 	return ask(ctx, st, func(ctx context.Context) (uint64, error) { return st.lastSeq(ctx, op) })
 }
 
-// publish stores one message and returns its sequence.
+// publish stores one message and returns its sequence. It is sent once.
 func (st *stream) publish(ctx context.Context, op string, msg *nats.Msg, opts ...jetstream.PublishOpt) (uint64, error) {
 	ctx, cancel := st.deadline(ctx)
 	defer cancel()
-	opts = append(opts, jetstream.WithExpectStream(st.cfg.Name))
-	ack, err := st.js.PublishMsg(ctx, msg, opts...)
+	return st.publishOnce(ctx, op, msg, opts...)
+}
+
+// publishOnce is publish until ctx ends.
+func (st *stream) publishOnce(ctx context.Context, op string, msg *nats.Msg, opts ...jetstream.PublishOpt) (uint64, error) {
+	ack, err := st.js.PublishMsg(ctx, msg, append(opts, jetstream.WithExpectStream(st.cfg.Name))...)
 	if err != nil {
 		return 0, mapError(op, msg.Subject[len(st.prefix):], err)
 	}
