@@ -132,7 +132,6 @@ func (k *KV) batch(ctx context.Context, op string, ops []state.Op, expected []ui
 		msgs = append(msgs, m)
 		revisions[i] = uint64(len(msgs))
 	}
-	last := len(msgs) - 1 // which is a write: a commit of checks alone is none
 	at, err := k.st.insist(ctx, func(ctx context.Context, lost bool) (uint64, error) {
 		id := rand.Text()
 		before.ids = append(before.ids, id)
@@ -140,7 +139,7 @@ func (k *KV) batch(ctx context.Context, op string, ops []state.Op, expected []ui
 		if !lost || !errors.Is(err, state.ErrConflict) {
 			return at, err
 		}
-		at, readErr := before.find(ctx, k, op, msgs[last].Subject, lastExpected(ops, expected), len(msgs))
+		at, readErr := before.find(ctx, k, op, ops, expected, len(msgs))
 		if at > 0 || readErr != nil {
 			return at, readErr
 		}
@@ -155,16 +154,6 @@ func (k *KV) batch(ctx context.Context, op string, ops []state.Op, expected []ui
 		}
 	}
 	return revisions, nil
-}
-
-// lastExpected is what the last op that writes expects.
-func lastExpected(ops []state.Op, expected []uint64) (revision uint64) {
-	for i, o := range ops {
-		if o.Kind != state.OpCheck {
-			revision = expected[i]
-		}
-	}
-	return revision
 }
 
 // send makes a batch of messages and returns the sequence of the last.

@@ -91,16 +91,31 @@ func (k *KV) replaced(ctx context.Context, op, subject string, revision uint64) 
 // sent are the batches that one commit has sent, again because no answer came.
 type sent struct{ ids []string }
 
-// find looks whether one of them was stored, by a message that is written and what it expected, and returns
-// the sequence of its last message; 0 if none was.
-func (s sent) find(ctx context.Context, k *KV, op, subject string, expected uint64, count int) (uint64, error) {
-	m, err := k.replaced(ctx, op, subject, expected)
-	if err != nil || !slices.Contains(s.ids, m.Header.Get(batchHeader)) {
-		return 0, err
+// find looks whether one of them was stored, and returns the sequence of its last message; 0 if somebody else has
+// replaced what a key was expected to have. count is how many messages each of them has.
+func (s sent) find(ctx context.Context, k *KV, op string, ops []state.Op, expected []uint64, count int) (uint64, error) {
+	var none error
+	others := false
+	for i, o := range ops {
+		m, err := k.replaced(ctx, op, k.st.prefix+o.Key, expected[i])
+		switch {
+		case errors.Is(err, errUnderWay):
+			none = err
+			continue
+		case err != nil:
+			return 0, err
+		case !slices.Contains(s.ids, m.Header.Get(batchHeader)):
+			others = true // of ours there may be others all the same, if this key has been removed since
+			continue
+		}
+		place, err := strconv.ParseUint(m.Header.Get(batchSeqHeader), 10, 32)
+		if err != nil || place < 1 || place > uint64(count) {
+			return 0, protocol.Errorf(protocol.CodeInternal, op, "%s: a batch has a message at place %q of %d", o.Key, m.Header.Get(batchSeqHeader), count)
+		}
+		return m.Sequence + uint64(count) - place, nil
 	}
-	place, err := strconv.ParseUint(m.Header.Get(batchSeqHeader), 10, 32)
-	if err != nil || place < 1 || place > uint64(count) {
-		return 0, protocol.Errorf(protocol.CodeInternal, op, "%s: a batch has a message at place %q of %d", subject[len(k.st.prefix):], m.Header.Get(batchSeqHeader), count)
+	if others {
+		return 0, nil
 	}
-	return m.Sequence + uint64(count) - place, nil
+	return 0, none
 }
