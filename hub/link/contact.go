@@ -21,7 +21,7 @@ type contact struct {
 	speakers speakers
 	limits   limits
 	guarding guarding
-	greeted  string             // the session whose Hello was answered last
+	greeted  string            // the session whose Hello was answered last
 	head     message.StoreHead // the furthest that the agent has said of its store
 	reverted reverted
 
