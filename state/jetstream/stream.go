@@ -34,6 +34,8 @@ type Config struct {
 	// Name is the stream's name, and in lower case the first level of its
 	// subjects: [A-Za-z0-9_-]+.
 	Name string
+	// Domain is the JetStream domain of the server; empty is the one that the connection is in.
+	Domain string
 	// Replicas is the number of copies in a cluster, 1 to 5; 0 is 1.
 	Replicas int
 	// History is how many revisions of each key a KV keeps for watchers that
@@ -94,7 +96,7 @@ func (st *stream) at(step string) {
 }
 
 func openStream(ctx context.Context, op string, cfg Config, sc jetstream.StreamConfig) (*stream, error) {
-	js, err := jetstream.New(cfg.Conn, jetstream.WithDefaultTimeout(cfg.Timeout))
+	js, err := cfg.api()
 	if err != nil {
 		return nil, mapError(op, cfg.Name, err)
 	}
@@ -121,6 +123,14 @@ func openStream(ctx context.Context, op string, cfg Config, sc jetstream.StreamC
 		return nil, err
 	}
 	return st, nil
+}
+
+// api is how the server is asked.
+func (c Config) api() (jetstream.JetStream, error) {
+	if c.Domain != "" {
+		return jetstream.NewWithDomain(c.Conn, c.Domain, jetstream.WithDefaultTimeout(c.Timeout))
+	}
+	return jetstream.New(c.Conn, jetstream.WithDefaultTimeout(c.Timeout))
 }
 
 // checkSchema refuses a stream of the same name that is not ours or is newer.
