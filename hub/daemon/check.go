@@ -286,6 +286,9 @@ func (k *checking) store() error {
 			}
 		}
 	}
+	if k.c.Store.NATS != nil {
+		return k.servers()
+	}
 	as, err := k.open(nil)
 	if err != nil || as == nil {
 		return err
@@ -307,6 +310,22 @@ func (k *checking) store() error {
 		}
 	}
 	return nil
+}
+
+// servers reads the store that NATS servers have. What their disks have is theirs to look at.
+func (k *checking) servers() error {
+	log := slog.New(slog.DiscardHandler)
+	at, err := servers(k.ctx, *k.c.Store.NATS, log, prometheus.NewRegistry())
+	if err != nil {
+		return err
+	}
+	defer at.close()
+	kv, facts, err := checkpoint.OpenStreams(k.ctx, at.streams)
+	if err != nil {
+		k.say(FoundStore, "store", cmp.Or(protocol.HintOf(err), noteRestore), "%s", err)
+		return nil
+	}
+	return k.read(kv, facts, checkpoint.Streams{checkpoint.KVStream: kv, checkpoint.LogStream: facts}, log)
 }
 
 // open opens a copy of the store, which was changed by change, and says how much is there; with nil for

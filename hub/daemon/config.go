@@ -23,6 +23,8 @@ type Config struct {
 	// one's own.
 	MQTT   string `yaml:"mqtt"`
 	Broker Broker `yaml:"broker"`
+	// Store says where the hub keeps what it knows; by default in its folder.
+	Store Store `yaml:"store"`
 	// Names are the DNS names and IP addresses under which the hub is reached; the
 	// first is the one that agents are told to dial.
 	Names    []string `yaml:"names"`
@@ -128,6 +130,9 @@ func (c *Config) check() error {
 		return fmt.Errorf("api: %q is not host:port", c.API)
 	}
 	if err := c.checkLink(); err != nil {
+		return err
+	}
+	if err := c.Store.check(); err != nil {
 		return err
 	}
 	if min(c.Limits.CallerPerSecond, c.Limits.SourcePerSecond, c.Limits.JoinPerSecond) < 0 {

@@ -18,7 +18,6 @@ import (
 	"rackboot/fdlimit"
 	"rackboot/hub/api"
 	"rackboot/hub/api/gate"
-	"rackboot/hub/broker"
 	"rackboot/hub/checkpoint"
 	"rackboot/hub/control"
 	"rackboot/hub/fence"
@@ -35,7 +34,6 @@ import (
 	"rackboot/state/clock"
 	"rackboot/state/file"
 	"rackboot/state/heads"
-	"rackboot/state/jetstream"
 )
 
 // Run serves until ctx ends.
@@ -71,7 +69,12 @@ func Run(ctx context.Context, c Config, o Options) error {
 	}
 	defer b.Close()
 	vault := c.Secrets.vault(log, reg)
-	st, up, err := openStore(ctx, c, b, vault, log, o.Crash, false)
+	at, err := c.openPlace(ctx, b, log, reg)
+	if err != nil {
+		return err
+	}
+	defer at.close()
+	st, up, err := openStore(ctx, c, at, vault, log, o.Crash, false)
 	if err != nil {
 		return err
 	}
@@ -88,7 +91,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	}
 	vault.Start(ctx, st.Secrets, st.Meta)
 	written, err := ready.New(ready.Config{Logger: log, Registerer: reg, Probe: func(ctx context.Context) error {
-		if err := b.Healthy(); err != nil {
+		if err := at.healthy(); err != nil {
 			return err
 		}
 		return st.Probe(ctx)
@@ -96,7 +99,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	if err != nil {
 		return err
 	}
-	h := &hub{keys: keys, broker: b, store: st, upkeep: up, written: written, vault: vault, audit: trail, callers: who, lines: lines, log: log, reg: reg, options: o}
+	h := &hub{keys: keys, broker: b, healthy: at.healthy, store: st, upkeep: up, written: written, vault: vault, audit: trail, callers: who, lines: lines, log: log, reg: reg, options: o}
 	isos, err := h.openISOs(c)
 	if err != nil {
 		return err
@@ -136,14 +139,11 @@ func newID() string {
 	return strings.ToLower(ulid.MustNew(ulid.Timestamp(clock.Now()), rand.Reader).String())
 }
 
-// openStore opens the store within the broker. One that has lost something is only read, unless
+// openStore opens the store. One that has lost something is only read, unless
 // somebody accepts that: then what is there is another store from now on.
-func openStore(ctx context.Context, c Config, b *broker.Broker, vault store.Vault, log *slog.Logger, crash state.Crasher, accept bool) (*store.Store, upkeep, error) {
-	conn, err := b.Conn(ctx)
-	if err != nil {
-		return nil, upkeep{}, err
-	}
-	kv, facts, err := checkpoint.OpenStreams(ctx, jetstream.Config{Conn: conn, Logger: log, Crash: crash})
+func openStore(ctx context.Context, c Config, at place, vault store.Vault, log *slog.Logger, crash state.Crasher, accept bool) (*store.Store, upkeep, error) {
+	at.streams.Crash = crash
+	kv, facts, err := checkpoint.OpenStreams(ctx, at.streams)
 	if err != nil {
 		return nil, upkeep{}, err
 	}
@@ -157,7 +157,7 @@ func openStore(ctx context.Context, c Config, b *broker.Broker, vault store.Vaul
 	}
 	listed := &store.Listed{Entries: found.Survey.Live, Revision: found.Survey.Revision}
 	rules := newEnvRules()
-	cfg := store.Config{KV: kv, Log: facts, Healthy: b.Healthy, Clock: clock.Now, NewID: newID, Logger: log, Crash: crash, Vault: vault, CheckIgnition: checkIgnition, EnvRules: rules}
+	cfg := store.Config{KV: kv, Log: facts, Healthy: at.healthy, Clock: clock.Now, NewID: newID, Logger: log, Crash: crash, Vault: vault, CheckIgnition: checkIgnition, EnvRules: rules}
 	switch {
 	case accept:
 		if err := kv.Drop(ctx, found.Survey.Unreadable); err != nil {
@@ -331,7 +331,7 @@ func (h *hub) works(ctx context.Context, group *errgroup.Group, c Config) {
 		seq, hash := h.audit.Head()
 		return heads.Entry{Seq: seq, Hash: hash}
 	})
-	group.Go(func() error { return k.Follow(ctx, h.broker.Healthy) })
+	group.Go(func() error { return k.Follow(ctx, h.healthy) })
 	h.upkeep.old.events = c.Events.keeper(h.control.Events.Keep)
 	group.Go(func() error { return h.upkeep.old.run(ctx) })
 	group.Go(func() error { return h.vault.Run(ctx) })
@@ -357,5 +357,5 @@ func (h *hub) writable() error {
 	if err := h.start.Writable(); err != nil {
 		return err
 	}
-	return h.broker.Healthy()
+	return h.healthy()
 }

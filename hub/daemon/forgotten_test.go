@@ -2,12 +2,9 @@ package daemon
 
 import (
 	"fmt"
-	"log/slog"
 	"os"
 	"testing"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/hub/checkpoint"
 	"rackboot/hub/pki"
@@ -62,14 +59,7 @@ func forgetAndDie(t *testing.T, c Config, point string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.MQTT = ""
-	log := slog.New(slog.DiscardHandler)
-	b, err := openBroker(c, keys, nil, log, prometheus.NewRegistry())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
-	_, up, err := openStore(t.Context(), c, b, nil, log, func(at string) {
+	st, err := c.openOffline(t.Context(), keys, func(at string) {
 		if at == point {
 			panic(point)
 		}
@@ -77,6 +67,8 @@ func forgetAndDie(t *testing.T, c Config, point string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer st.close()
+	up := st.up
 	kv := up.old.kv
 	ops := make([]state.Op, 4)
 	for i := range ops {
@@ -92,7 +84,6 @@ func forgetAndDie(t *testing.T, c Config, point string) {
 	if _, err := kv.Commit(t.Context(), ops); err != nil {
 		t.Fatal(err)
 	}
-	defer up.heads.Close()
 	if err := up.heads.Accept(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"rackboot/hub/checkpoint"
 	"rackboot/hub/pki"
 	"rackboot/hub/store"
@@ -69,19 +67,13 @@ func opened(t *testing.T, c Config, do func(st *store.Store, kv state.KV)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.MQTT = ""
-	log := slog.New(slog.DiscardHandler)
-	b, err := openBroker(c, keys, nil, log, prometheus.NewRegistry())
+	st, err := c.openOffline(t.Context(), keys, nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer b.Close()
-	st, up, err := openStore(t.Context(), c, b, nil, log, nil, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer up.heads.Close()
-	do(st, up.old.kv)
+	defer st.close()
+	up := st.up
+	do(st.Store, up.old.kv)
 	up.heads.Serve(up.was.Epoch, func() heads.Entry { return up.was.Audit })
 	if err := up.heads.Accept(t.Context()); err != nil {
 		t.Fatal(err)

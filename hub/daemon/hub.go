@@ -51,6 +51,7 @@ type Options struct {
 type hub struct {
 	keys     *pki.PKI
 	broker   *broker.Broker
+	healthy  func() error // says why nothing can be written to the store
 	store    *store.Store
 	upkeep   upkeep
 	written  *ready.Check // the store

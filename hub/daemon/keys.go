@@ -3,10 +3,7 @@ package daemon
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"strings"
-
-	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/hub/members"
 	"rackboot/hub/pki"
@@ -56,28 +53,19 @@ func (c Config) offline(ctx context.Context, do func(keys *pki.PKI, to route, la
 	if err := c.fits(keys); err != nil {
 		return err
 	}
-	log := slog.New(slog.DiscardHandler)
-	// The store alone: an agent that knocks must not be answered with keys that change.
-	told := c.MQTT
-	c.MQTT = ""
-	b, err := openBroker(c, keys, nil, log, prometheus.NewRegistry()) // refused while a hub runs
+	st, err := c.openOffline(ctx, keys, nil, false) // refused while a hub runs
 	if err != nil {
 		return err
 	}
-	defer b.Close()
-	st, up, err := openStore(ctx, c, b, nil, log, nil, false)
-	if err != nil {
-		return err
-	}
-	defer up.heads.Close()
+	defer st.close()
 	if l := st.Lost(); l != nil { // agents that are lost would be told nothing
 		return l.Err("change the hub's keys")
 	}
-	to, err := c.route(keys, told)
+	to, err := c.route(keys, c.MQTT)
 	if err != nil {
 		return err
 	}
-	lagging, err := members.Lagging(st, c.standing(keys, to).Digest())
+	lagging, err := members.Lagging(st.Store, c.standing(keys, to).Digest())
 	if err != nil {
 		return fmt.Errorf("look what agents trust: %w", err)
 	}

@@ -71,6 +71,10 @@ func Restore(ctx context.Context, c Config, r Restoring) (out Restored, err erro
 	if c.DataDir, err = filepath.Abs(c.DataDir); err != nil {
 		return out, err
 	}
+	if c.Store.NATS != nil {
+		return out, protocol.Errorf(protocol.CodeUnsupported, opRestore, "store.nats is set, and a backup is restored into a folder").
+			WithHint("restore with a hub's file without store.nats, then put that back and run rackboot-hub migrate nats")
+	}
 	used, err := occupied(c.DataDir)
 	if err != nil {
 		return out, err
@@ -365,7 +369,7 @@ func (s *streams) begin(name string) error {
 	s.name, s.pipe, s.done = name, w, make(chan error, 1)
 	go func() {
 		defer conn.Close()
-		copied, err := jetstream.Restore(s.ctx, conn, name, r)
+		copied, err := jetstream.Restore(s.ctx, jetstream.Config{Conn: conn, Name: name}, r)
 		_ = r.CloseWithError(errors.Join(err, io.ErrClosedPipe)) // never fails
 		s.made[name] = copied
 		s.done <- err

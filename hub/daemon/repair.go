@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
-
-	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/hub/fence"
 	"rackboot/hub/pki"
@@ -103,19 +100,11 @@ func (c Config) withKeys(do func(keys *pki.PKI) error) error {
 // reopen opens the store as a start does, and closes it.
 func (c Config) reopen(ctx context.Context) error {
 	return c.withKeys(func(keys *pki.PKI) error {
-		log := slog.New(slog.DiscardHandler)
-		own := c
-		own.MQTT = ""
-		b, err := openBroker(own, keys, nil, log, prometheus.NewRegistry())
+		st, err := c.openOffline(ctx, keys, nil, false)
 		if err != nil {
 			return err
 		}
-		defer b.Close()
-		st, up, err := openStore(ctx, c, b, nil, log, nil, false)
-		if err != nil {
-			return err
-		}
-		defer up.heads.Close()
+		defer st.close()
 		if l := st.Lost(); l != nil {
 			return l.Err("repair the store")
 		}
@@ -127,8 +116,8 @@ func (c Config) reopen(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		up.heads.Serve(epoch, func() heads.Entry { return heads.Entry(head) })
-		return up.heads.Accept(ctx)
+		st.up.heads.Serve(epoch, func() heads.Entry { return heads.Entry(head) })
+		return st.up.heads.Accept(ctx)
 	})
 }
 

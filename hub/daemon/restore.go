@@ -3,9 +3,6 @@ package daemon
 import (
 	"context"
 	"fmt"
-	"log/slog"
-
-	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/hub/fence"
 	"rackboot/hub/pki"
@@ -22,19 +19,13 @@ func RaiseEpoch(ctx context.Context, c Config) (uint64, error) {
 	if err := c.fits(keys); err != nil {
 		return 0, err
 	}
-	log := slog.New(slog.DiscardHandler)
-	c.MQTT = "" // the store alone: nobody would hear an agent
-	b, err := openBroker(c, keys, nil, log, prometheus.NewRegistry())
+	st, err := c.openOffline(ctx, keys, nil, true)
 	if err != nil {
 		return 0, err
 	}
-	defer b.Close()
-	st, up, err := openStore(ctx, c, b, nil, log, nil, true)
-	if err != nil {
-		return 0, err
-	}
-	defer up.heads.Close()
-	epoch, err := fence.RaiseEpoch(ctx, st, up.was.Epoch)
+	defer st.close()
+	up := st.up
+	epoch, err := fence.RaiseEpoch(ctx, st.Store, up.was.Epoch)
 	if err != nil {
 		return 0, err
 	}
@@ -42,7 +33,7 @@ func RaiseEpoch(ctx context.Context, c Config) (uint64, error) {
 	if up.gaveUp != nil {
 		detail += "; given up: " + up.gaveUp.Error()
 	}
-	if err := recordRestored(ctx, c, keys, st, up.was.Audit, detail); err != nil {
+	if err := recordRestored(ctx, c, keys, st.Store, up.was.Audit, detail); err != nil {
 		return 0, err
 	}
 	// From here on what is there is all that there is.

@@ -31,7 +31,7 @@ func libraries() []library {
 		{"google.golang.org/protobuf", []string{"state/badger", "agent/otlp"}, "in which Badger's tables have their checksums, and OTLP its messages"},
 		{"go.opentelemetry.io/proto/slim/otlp", []string{"agent/otlp"}, ""},
 		{"golang.org/x/net/http/httpguts", []string{"agent/otlp"}, ""},
-		{"github.com/nats-io/nats.go", []string{"state/jetstream", "hub/broker"}, "the broker makes streams and hands out its in-process connection"},
+		{"github.com/nats-io/nats.go", []string{"state/jetstream", "hub/broker", "hub/cluster"}, "the broker makes streams and hands out its in-process connection; cluster connects to servers of the user's"},
 		{"github.com/nats-io/nats-server/v2/server", []string{"hub/broker"}, ""},
 		{"github.com/nats-io/nats-server/v2/server/archive", []string{"state/jetstream"}, ""},
 		{"github.com/stmcginnis/gofish", []string{"bmc/redfish"}, ""},

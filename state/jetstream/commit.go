@@ -64,8 +64,9 @@ func (k *KV) Commit(ctx context.Context, ops []state.Op) ([]uint64, error) {
 	for i, o := range ops {
 		expected[i] = o.Revision
 	}
+	var before sent
 	for try := 1; ; try++ {
-		revisions, err := k.batch(ctx, op, ops, expected)
+		revisions, err := k.batch(ctx, op, ops, expected, &before)
 		if !errors.Is(err, state.ErrConflict) {
 			return revisions, err
 		}
@@ -90,7 +91,7 @@ func (k *KV) single(ctx context.Context, o state.Op) ([]uint64, error) {
 	case state.OpUpdate:
 		revision, err = k.put(ctx, "kv update", o.Key, o.Value, o.Revision)
 	default:
-		revision, err = k.st.publish(ctx, "kv delete", k.deletion(o.Key), jetstream.WithExpectLastSequencePerSubject(o.Revision))
+		revision, err = k.replace(ctx, "kv delete", k.deletion(o.Key), o.Revision)
 	}
 	if errors.Is(err, state.ErrConflict) {
 		return nil, protocol.Errorf(protocol.CodeConflict, "kv commit", "%w", &state.ConflictError{Keys: []string{o.Key}})
@@ -101,10 +102,10 @@ func (k *KV) single(ctx context.Context, o state.Op) ([]uint64, error) {
 	return []uint64{revision}, nil
 }
 
-// batch sends the ops once: checks first, then the writes in their order. All but the last are
+// batch sends the ops, again while no answer comes: checks first, then the writes in their order. All but the last are
 // not answered; the last one's answer is that of all, and a lost message is a gap that refuses
 // everything.
-func (k *KV) batch(ctx context.Context, op string, ops []state.Op, expected []uint64) ([]uint64, error) {
+func (k *KV) batch(ctx context.Context, op string, ops []state.Op, expected []uint64, before *sent) ([]uint64, error) {
 	msgs := make([]*nats.Msg, 0, len(ops))
 	for i, o := range ops {
 		if o.Kind == state.OpCheck {
@@ -131,7 +132,19 @@ func (k *KV) batch(ctx context.Context, op string, ops []state.Op, expected []ui
 		msgs = append(msgs, m)
 		revisions[i] = uint64(len(msgs))
 	}
-	at, err := k.send(ctx, op, msgs, checks)
+	at, err := k.st.insist(ctx, func(ctx context.Context, lost bool) (uint64, error) {
+		id := rand.Text()
+		before.ids = append(before.ids, id)
+		at, err := k.send(ctx, op, id, msgs, checks)
+		if !lost || !errors.Is(err, state.ErrConflict) {
+			return at, err
+		}
+		at, readErr := before.find(ctx, k, op, ops, expected, len(msgs))
+		if at > 0 || readErr != nil {
+			return at, readErr
+		}
+		return 0, err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -144,8 +157,8 @@ func (k *KV) batch(ctx context.Context, op string, ops []state.Op, expected []ui
 }
 
 // send makes a batch of messages and returns the sequence of the last.
-func (k *KV) send(ctx context.Context, op string, msgs []*nats.Msg, checks int) (uint64, error) {
-	nc, id, last := k.st.cfg.Conn, rand.Text(), len(msgs)-1
+func (k *KV) send(ctx context.Context, op, id string, msgs []*nats.Msg, checks int) (uint64, error) {
+	nc, last := k.st.cfg.Conn, len(msgs)-1
 	what := msgs[0].Subject[len(k.st.prefix):] + " and " + strconv.Itoa(last) + " more"
 	msgs[last].Header.Set(batchCommitHeader, "1")
 	for i, m := range msgs {

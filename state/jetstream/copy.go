@@ -2,9 +2,11 @@ package jetstream
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"maps"
 	"slices"
@@ -71,15 +73,36 @@ func (c *Copied) add(prefix, subject string, seq uint64) {
 // Copy writes a copy of the stream to w, as it is at a moment before it returns. Errors: unavailable,
 // also while deletions are being removed, timeout when ctx ends, and those of w.
 func (k *KV) Copy(ctx context.Context, w io.Writer) (Copied, error) {
-	return k.st.copy(ctx, w, func(m jetstream.Msg, meta *jetstream.MsgMetadata) bool { return k.message(m, meta).within() })
+	return k.st.copy(ctx, w, nil, k.within)
 }
+
+func (k *KV) within(m jetstream.Msg, meta *jetstream.MsgMetadata) bool {
+	return k.message(m, meta).within()
+}
+
+// Sum is a SHA-256 of all messages of the stream, with their sequences, times and headers: two streams of which one
+// was made of the other have the same. Errors: as of Copy.
+func (k *KV) Sum(ctx context.Context) (Copied, []byte, error) { return k.st.sum(ctx, k.within) }
+
+// Sum is that of a KV.
+func (l *Log) Sum(ctx context.Context) (Copied, []byte, error) { return l.st.sum(ctx, alone) }
+
+func (st *stream) sum(ctx context.Context, within func(jetstream.Msg, *jetstream.MsgMetadata) bool) (Copied, []byte, error) {
+	all := sha256.New()
+	c, err := st.copy(ctx, io.Discard, all, within)
+	return c, all.Sum(nil), err
+}
+
+// alone is of streams whose messages do not belong together.
+func alone(jetstream.Msg, *jetstream.MsgMetadata) bool { return false }
 
 // Copy writes a copy of the stream to w. Errors: as of a KV.
 func (l *Log) Copy(ctx context.Context, w io.Writer) (Copied, error) {
-	return l.st.copy(ctx, w, func(jetstream.Msg, *jetstream.MsgMetadata) bool { return false })
+	return l.st.copy(ctx, w, nil, alone)
 }
 
-func (st *stream) copy(ctx context.Context, w io.Writer, within func(jetstream.Msg, *jetstream.MsgMetadata) bool) (Copied, error) {
+// copy is Copy; each message goes into sum too, if there is one.
+func (st *stream) copy(ctx context.Context, w io.Writer, sum hash.Hash, within func(jetstream.Msg, *jetstream.MsgMetadata) bool) (Copied, error) {
 	const op = "copy stream"
 	out := Copied{Name: st.cfg.Name, Kinds: map[string]uint64{}}
 	before, err := st.readPurged(ctx, op)
@@ -107,9 +130,13 @@ func (st *stream) copy(ctx context.Context, w io.Writer, within func(jetstream.M
 	err = r.copied(ctx, op, func(m jetstream.Msg, meta *jetstream.MsgMetadata) bool {
 		h := rawHeader(m.Headers())
 		out.add(st.prefix, m.Subject(), meta.Sequence.Stream)
-		wrong = put(a, archive.Header{
+		about := archive.Header{
 			Name: m.Subject(), HeaderSize: int64(len(h)), PayloadSize: int64(len(m.Data())), Timestamp: meta.Timestamp.UnixNano(), Sequence: meta.Sequence.Stream,
-		}, h, m.Data())
+		}
+		if sum != nil {
+			_, _ = fmt.Fprintf(sum, "%q %d %d %d %d\n%s%s", about.Name, about.HeaderSize, about.PayloadSize, about.Timestamp, about.Sequence, h, m.Data()) // never fails
+		}
+		wrong = put(a, about, h, m.Data())
 		st.at("copy")
 		if wrong != nil || meta.NumPending > 0 || within(m, meta) {
 			return wrong == nil
@@ -210,25 +237,29 @@ func rawHeader(h nats.Header) []byte {
 }
 
 const (
-	apiRestore = "$JS.API.STREAM.RESTORE."
+	apiRestore = "API.STREAM.RESTORE."
 	// restoreChunk is how much of a copy is sent at once, in bytes; a server takes at most 256 KiB.
 	restoreChunk = 128 << 10
 	// restoreWait is how long the server may take for a piece, and for its end.
 	restoreWait = time.Minute
 )
 
-// Restore makes a stream of a copy, on a server that has none of its name, with the sequences and
-// times that the messages had. r must not pause for seconds: the server gives up then. Errors:
+// Restore makes the stream that cfg names of a copy, on a server that has none of its name, with the sequences and
+// times that the messages had, and as many replicas as cfg says; 0 is as the copied one had. r must not pause for seconds: the server gives up then. Errors:
 // conflict where there is such a stream, invalid for what is no copy of it, unavailable, timeout.
-func Restore(ctx context.Context, conn *nats.Conn, name string, r io.Reader) (Copied, error) {
+func Restore(ctx context.Context, cfg Config, r io.Reader) (Copied, error) {
 	const op = "restore stream"
+	name := cfg.Name
 	out := Copied{Name: name, Kinds: map[string]uint64{}}
 	in := archive.NewReader(r)
 	head, err := readHead(in, name)
 	if err != nil {
 		return out, protocol.Errorf(protocol.CodeInvalid, op, "%s: %w", name, err).WithHint("the copy is damaged, or of something else")
 	}
-	pieces := &pieces{ctx: ctx, conn: conn, op: op, name: name}
+	if cfg.Replicas > 0 {
+		head.Config.Replicas = cfg.Replicas
+	}
+	pieces := &pieces{ctx: ctx, conn: cfg.Conn, domain: cfg.Domain, op: op, name: name}
 	if err := pieces.begin(head.Config); err != nil {
 		return out, err
 	}
@@ -316,11 +347,12 @@ func convert(in *archive.Reader, to io.Writer, head copied, out *Copied) error {
 
 // pieces sends what is written to the server that restores, one piece after the other.
 type pieces struct {
-	ctx  context.Context
-	conn *nats.Conn
-	op   string
-	name string
-	to   string // subject
+	ctx    context.Context
+	conn   *nats.Conn
+	domain string
+	op     string
+	name   string
+	to     string // subject
 }
 
 // answer is what the server says to a request; to a piece it may say nothing.
@@ -355,7 +387,11 @@ func (p *pieces) begin(config jetstream.StreamConfig) error {
 	if err != nil {
 		return err
 	}
-	a, err := p.ask(apiRestore+p.name, raw)
+	prefix := "$JS."
+	if p.domain != "" {
+		prefix += p.domain + "."
+	}
+	a, err := p.ask(prefix+apiRestore+p.name, raw)
 	p.to = a.Deliver
 	return err
 }
@@ -373,4 +409,27 @@ func (p *pieces) Write(b []byte) (int, error) {
 func (p *pieces) end() error {
 	_, err := p.ask(p.to, nil)
 	return err
+}
+
+// Exists reports whether there is a stream of the name. Errors: unavailable, timeout.
+func Exists(ctx context.Context, cfg Config) (bool, error) {
+	const op = "look for stream"
+	cfg, err := cfg.withDefaults(op)
+	if err != nil {
+		return false, err
+	}
+	js, err := cfg.api()
+	if err != nil {
+		return false, mapError(op, cfg.Name, err)
+	}
+	return ask(ctx, &stream{cfg: cfg}, func(ctx context.Context) (bool, error) {
+		_, err := js.Stream(ctx, cfg.Name)
+		if errors.Is(err, jetstream.ErrStreamNotFound) {
+			return false, nil
+		}
+		if err != nil {
+			return false, readError(op, cfg.Name, err)
+		}
+		return true, nil
+	})
 }

@@ -22,7 +22,7 @@ import (
 func restored(t *testing.T, copied []byte) (*jetstream.KV, jetstream.Copied) {
 	t.Helper()
 	nc := testServer(t, t.TempDir())
-	got, err := jetstream.Restore(t.Context(), nc, "KV", bytes.NewReader(copied))
+	got, err := jetstream.Restore(t.Context(), jetstream.Config{Conn: nc, Name: "KV"}, bytes.NewReader(copied))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestCopyLog(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := jetstream.Restore(t.Context(), first, "KV", &out)
+		got, err := jetstream.Restore(t.Context(), jetstream.Config{Conn: first, Name: "KV"}, &out)
 		if d := cmp.Diff(made, got); d != "" || err != nil {
 			t.Fatalf("%v %s", err, d)
 		}
@@ -313,15 +313,15 @@ func TestRestoreRefused(t *testing.T) {
 		"nothing": nil, "something else": []byte("something else that is long enough"), "cut": whole[:len(whole)/2], "without its end": whole[:len(whole)-6],
 		"of another stream": bytes.Replace(whole, []byte(`"name":"KV"`), []byte(`"name":"XX"`), 1), "with other subjects": bytes.ReplaceAll(whole, []byte("kv.a"), []byte("xx.a")),
 	} {
-		if _, err := jetstream.Restore(t.Context(), nc, "KV", bytes.NewReader(raw)); protocol.CodeOf(err) != protocol.CodeInvalid || protocol.HintOf(err) == "" {
+		if _, err := jetstream.Restore(t.Context(), jetstream.Config{Conn: nc, Name: "KV"}, bytes.NewReader(raw)); protocol.CodeOf(err) != protocol.CodeInvalid || protocol.HintOf(err) == "" {
 			t.Errorf("%s: %v", name, err)
 		}
 		nc = testServer(t, t.TempDir())
 	}
-	if _, err := jetstream.Restore(t.Context(), nc, "KV", bytes.NewReader(whole)); err != nil {
+	if _, err := jetstream.Restore(t.Context(), jetstream.Config{Conn: nc, Name: "KV"}, bytes.NewReader(whole)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := jetstream.Restore(t.Context(), nc, "KV", bytes.NewReader(whole)); protocol.CodeOf(err) != protocol.CodeConflict {
+	if _, err := jetstream.Restore(t.Context(), jetstream.Config{Conn: nc, Name: "KV"}, bytes.NewReader(whole)); protocol.CodeOf(err) != protocol.CodeConflict {
 		t.Errorf("twice: %v", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 // Server error codes that nats.go has no name for (nats-server errors.json).
 const (
+	errNoLeader        jetstream.ErrorCode = 10008 // JSClusterNotAvailErr: nobody leads, or is reached
 	errInsufficient    jetstream.ErrorCode = 10023 // JSInsufficientResourcesErr
 	errMemoryExceeded  jetstream.ErrorCode = 10028 // JSMemoryResourcesExceededErr
 	errStorageExceeded jetstream.ErrorCode = 10047 // JSStorageResourcesExceededErr

@@ -48,7 +48,9 @@ func (l *Log) Append(ctx context.Context, subject string, data []byte, id string
 	if id == "" {
 		return l.st.publish(ctx, op, msg)
 	}
-	return l.st.publish(ctx, op, msg, jetstream.WithMsgID(id))
+	return l.st.insist(ctx, func(ctx context.Context, _ bool) (uint64, error) { // the server knows the id
+		return l.st.publishOnce(ctx, op, msg, jetstream.WithMsgID(id))
+	})
 }
 
 // Read returns records in sequence order, up to the newest that was there when it was called; limit is

@@ -34,6 +34,8 @@ type Config struct {
 	// Name is the stream's name, and in lower case the first level of its
 	// subjects: [A-Za-z0-9_-]+.
 	Name string
+	// Domain is the JetStream domain of the server; empty is the one that the connection is in.
+	Domain string
 	// Replicas is the number of copies in a cluster, 1 to 5; 0 is 1.
 	Replicas int
 	// History is how many revisions of each key a KV keeps for watchers that
@@ -94,16 +96,11 @@ func (st *stream) at(step string) {
 }
 
 func openStream(ctx context.Context, op string, cfg Config, sc jetstream.StreamConfig) (*stream, error) {
-	js, err := jetstream.New(cfg.Conn, jetstream.WithDefaultTimeout(cfg.Timeout))
+	js, err := cfg.api()
 	if err != nil {
 		return nil, mapError(op, cfg.Name, err)
 	}
 	st := &stream{cfg: cfg, js: js, prefix: strings.ToLower(cfg.Name) + "."}
-	ctx, cancel := st.deadline(ctx)
-	defer cancel()
-	if err := st.checkSchema(ctx, op); err != nil {
-		return nil, err
-	}
 	sc.Name = cfg.Name
 	sc.Subjects = []string{st.prefix + ">"}
 	sc.Storage = jetstream.FileStorage
@@ -112,11 +109,28 @@ func openStream(ctx context.Context, op string, cfg Config, sc jetstream.StreamC
 	sc.Replicas = cfg.Replicas
 	sc.DenyDelete = true
 	sc.Metadata = map[string]string{metaSchema: strconv.Itoa(schemaVersion)}
-	st.s, err = js.CreateOrUpdateStream(ctx, sc)
+	st.s, err = ask(ctx, st, func(ctx context.Context) (jetstream.Stream, error) {
+		if err := st.checkSchema(ctx, op); err != nil {
+			return nil, err
+		}
+		s, err := js.CreateOrUpdateStream(ctx, sc)
+		if err != nil {
+			return nil, mapError(op, cfg.Name, err)
+		}
+		return s, nil
+	})
 	if err != nil {
-		return nil, mapError(op, cfg.Name, err)
+		return nil, err
 	}
 	return st, nil
+}
+
+// api is how the server is asked.
+func (c Config) api() (jetstream.JetStream, error) {
+	if c.Domain != "" {
+		return jetstream.NewWithDomain(c.Conn, c.Domain, jetstream.WithDefaultTimeout(c.Timeout))
+	}
+	return jetstream.New(c.Conn, jetstream.WithDefaultTimeout(c.Timeout))
 }
 
 // checkSchema refuses a stream of the same name that is not ours or is newer.
@@ -152,11 +166,11 @@ func (st *stream) deadline(ctx context.Context) (context.Context, context.Cancel
 	return context.WithTimeout(ctx, st.cfg.Timeout)
 }
 
-// lostAfter is how long a question that changes nothing waits for its answer before it is asked again: one that a
-// server got as it ended is never answered.
+// lostAfter is how long a call waits for its answer before it is made again: what a server got as it ended is never
+// answered.
 const lostAfter = 2 * time.Second
 
-// ask asks the server something that changes nothing, again while no answer comes, as long as one call may take.
+// ask asks the server something that changes nothing, or not twice, again while no answer comes, as long as one call may take.
 func ask[T any](ctx context.Context, st *stream, question func(ctx context.Context) (T, error)) (T, error) {
 	ctx, cancel := st.deadline(ctx)
 	defer cancel()
@@ -164,7 +178,13 @@ func ask[T any](ctx context.Context, st *stream, question func(ctx context.Conte
 		try, stop := context.WithTimeout(ctx, lostAfter)
 		answer, err := question(try)
 		stop()
-		if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+		if err == nil || !unanswered(err) || ctx.Err() != nil {
+			return answer, err
+		}
+		st.at("unanswered")
+		select {
+		case <-time.After(againPause):
+		case <-ctx.Done():
 			return answer, err
 		}
 	}
@@ -184,12 +204,16 @@ func (st *stream) newestSeq(ctx context.Context, op string) (uint64, error) {
 	return ask(ctx, st, func(ctx context.Context) (uint64, error) { return st.lastSeq(ctx, op) })
 }
 
-// publish stores one message and returns its sequence.
+// publish stores one message and returns its sequence. It is sent once.
 func (st *stream) publish(ctx context.Context, op string, msg *nats.Msg, opts ...jetstream.PublishOpt) (uint64, error) {
 	ctx, cancel := st.deadline(ctx)
 	defer cancel()
-	opts = append(opts, jetstream.WithExpectStream(st.cfg.Name))
-	ack, err := st.js.PublishMsg(ctx, msg, opts...)
+	return st.publishOnce(ctx, op, msg, opts...)
+}
+
+// publishOnce is publish until ctx ends.
+func (st *stream) publishOnce(ctx context.Context, op string, msg *nats.Msg, opts ...jetstream.PublishOpt) (uint64, error) {
+	ack, err := st.js.PublishMsg(ctx, msg, append(opts, jetstream.WithExpectStream(st.cfg.Name))...)
 	if err != nil {
 		return 0, mapError(op, msg.Subject[len(st.prefix):], err)
 	}

@@ -1,0 +1,45 @@
+package daemon
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/hub/broker"
+	"rackboot/hub/cluster"
+	"rackboot/state/jetstream"
+)
+
+// place is where the hub's store is.
+type place struct {
+	streams jetstream.Config // but for their names
+	healthy func() error     // says why nothing can be written
+	close   func()
+}
+
+// openPlace goes where the file says. b is the server within the process.
+func (c *Config) openPlace(ctx context.Context, b *broker.Broker, log *slog.Logger, reg prometheus.Registerer) (place, error) {
+	if c.Store.NATS != nil {
+		return servers(ctx, *c.Store.NATS, log, reg)
+	}
+	return inProcess(ctx, b, log)
+}
+
+// inProcess is the server within the process.
+func inProcess(ctx context.Context, b *broker.Broker, log *slog.Logger) (place, error) {
+	conn, err := b.Conn(ctx)
+	if err != nil {
+		return place{}, err
+	}
+	return place{jetstream.Config{Conn: conn, Logger: log}, b.Healthy, func() {}}, nil
+}
+
+// servers are NATS servers of the user's own.
+func servers(ctx context.Context, n cluster.Config, log *slog.Logger, reg prometheus.Registerer) (place, error) {
+	to, err := cluster.Dial(ctx, n, log, reg)
+	if err != nil {
+		return place{}, err
+	}
+	return place{jetstream.Config{Conn: to.Conn(), Replicas: n.Replicas, Domain: n.Domain, Timeout: cluster.CallTimeout, Logger: log}, to.Healthy, to.Close}, nil
+}

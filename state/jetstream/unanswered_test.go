@@ -1,0 +1,174 @@
+package jetstream_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"rackboot/state"
+	"rackboot/state/jetstream"
+)
+
+// line is a connection to a server on which one direction can be lost.
+type line struct {
+	server     *server.Server
+	deaf, mute atomic.Bool  // what the server says is lost, what is said to it
+	swallowed  atomic.Int64 // what was lost, in bytes
+}
+
+// InProcessConn implements nats.InProcessConnProvider.
+func (l *line) InProcessConn() (net.Conn, error) {
+	c, err := l.server.InProcessConn()
+	return end{c, l}, err
+}
+
+type end struct {
+	net.Conn
+
+	line *line
+}
+
+func (e end) Read(b []byte) (int, error) {
+	for {
+		n, err := e.Conn.Read(b)
+		if err != nil || !e.line.deaf.Load() {
+			return n, err
+		}
+		e.line.swallowed.Add(int64(n))
+	}
+}
+
+func (e end) Write(b []byte) (int, error) {
+	if e.line.mute.Load() {
+		e.line.swallowed.Add(int64(len(b)))
+		return len(b), nil
+	}
+	return e.Conn.Write(b)
+}
+
+// What was written and not answered, or never came, is written once, and its caller is told what became of it, also
+// where somebody else has written the key meanwhile.
+func TestUnanswered(t *testing.T) {
+	type write func(ctx context.Context, kv *jetstream.KV, revision uint64) (uint64, error)
+	update := func(ctx context.Context, kv *jetstream.KV, revision uint64) (uint64, error) {
+		return kv.Update(ctx, "a", []byte("ours"), revision)
+	}
+	erase := func(ctx context.Context, kv *jetstream.KV, revision uint64) (uint64, error) {
+		return revision + 1, kv.Delete(ctx, "a", revision)
+	}
+	commit := func(ctx context.Context, kv *jetstream.KV, revision uint64) (uint64, error) {
+		revs, err := kv.Commit(ctx, []state.Op{
+			{Kind: state.OpCheck, Key: "checked"}, {Kind: state.OpUpdate, Key: "a", Value: []byte("ours"), Revision: revision}, {Kind: state.OpCreate, Key: "b"},
+		})
+		if err != nil {
+			return 0, err
+		}
+		return revs[1], nil
+	}
+	for name, row := range map[string]struct {
+		write    write
+		arrives  bool // the question; its answer never does
+		between  bool // somebody else writes the key then
+		conflict bool
+	}{
+		"an update's answer":                        {write: update, arrives: true},
+		"an update's answer, and it is overwritten": {write: update, arrives: true, between: true},
+		"an update":                                {write: update},
+		"an update, and somebody is first":         {write: update, between: true, conflict: true},
+		"a deletion's answer":                      {write: erase, arrives: true},
+		"a commit's answer":                        {write: commit, arrives: true},
+		"a commit's answer, and it is overwritten": {write: commit, arrives: true, between: true},
+		"a commit":                                 {write: commit},
+		"a commit, and somebody is first":          {write: commit, between: true, conflict: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := &line{}
+			var err error
+			var other *nats.Conn
+			if l.server, other, err = startServer(t.TempDir()); err != nil {
+				t.Fatal(err)
+			}
+			conn, err := nats.Connect("", nats.InProcessServer(l), nats.Timeout(patience))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				conn.Close()
+				other.Close()
+				l.server.Shutdown()
+				l.server.WaitForShutdown()
+			})
+			kv, theirs := openKV(t, conn), openKV(t, other)
+			first, err := kv.Create(t.Context(), "a", []byte("before"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.deaf.Store(row.arrives)
+			l.mute.Store(!row.arrives)
+			type outcome struct {
+				revision uint64
+				err      error
+			}
+			ended := make(chan outcome, 1)
+			go func() {
+				rev, err := row.write(t.Context(), kv, first)
+				ended <- outcome{rev, err}
+			}()
+			arrived := func() bool {
+				e, err := theirs.Get(t.Context(), "a")
+				return errors.Is(err, state.ErrNotFound) || e.Revision > first
+			}
+			for deadline := time.Now().Add(patience); l.swallowed.Load() == 0 || row.arrives && !arrived(); time.Sleep(time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatal("nothing was lost")
+				}
+			}
+			if row.between {
+				now, err := theirs.Get(t.Context(), "a")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := theirs.Update(t.Context(), "a", []byte("theirs"), now.Revision); err != nil {
+					t.Fatal(err)
+				}
+			}
+			l.deaf.Store(false)
+			l.mute.Store(false)
+			got := <-ended
+			if row.conflict {
+				if !errors.Is(got.err, state.ErrConflict) {
+					t.Errorf("somebody else was first: %d, %v", got.revision, got.err)
+				}
+				return
+			}
+			if got.err != nil || got.revision <= first {
+				t.Fatalf("revision %d, %v", got.revision, got.err)
+			}
+			if row.between {
+				return
+			}
+			e, err := theirs.Get(t.Context(), "a")
+			switch {
+			case errors.Is(err, state.ErrNotFound): // deleted
+			case err != nil || string(e.Value) != "ours" || e.Revision != got.revision:
+				t.Errorf("%q at %d, said to be at %d; %v", e.Value, e.Revision, got.revision, err)
+			}
+		})
+	}
+}
+
+func openKV(t *testing.T, conn *nats.Conn) *jetstream.KV {
+	t.Helper()
+	kv, err := jetstream.OpenKV(t.Context(), jetstream.Config{Conn: conn, Name: "KV", Timeout: patience})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kv
+}
