@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -130,8 +131,9 @@ func bulkBody(id string, req *protoapi.BulkRequest) (right access.Operation, kin
 			one = *req.Request
 		}
 		say(req.Hold != nil || req.Release != nil, "hold, release", "are of other actions")
-		say(one.Ref != "" || one.Action != "", "request", "has a ref or an action: those are the bulk operation's")
-		one.Action, one.Ref = resource.RequestAction(req.Action), bulk.Ref(id)
+		say(one.Action != "", "request.action", "is the bulk operation's")
+		say(strings.HasPrefix(one.Ref, bulk.Ref("")), "request.ref", "begins as those that the hub gives")
+		one.Action, one.Ref = resource.RequestAction(req.Action), cmp.Or(one.Ref, bulk.Ref(id))
 		of = one
 	default:
 		say(true, "action", "is not one of hold, release, reboot, power-off")
