@@ -31,7 +31,7 @@ type listInput struct {
 	After string `query:"after" maxLength:"512" doc:"next of the page before, with the same selector and field"`
 	// Selectors are bounded in length: each of their parts is compared with each resource.
 	Selector string `query:"selector" maxLength:"2048" doc:"only those with these labels, or whose racks have them: key=value, key!=value, key, !key, key in (a,b), key notin (a,b), joined by commas"`
-	Only     string `query:"only" maxLength:"2048" doc:"only these fields of each resource, and its apiVersion, kind and name: paths joined by commas, such as metadata.labels,status.power; a path through a list goes on in each of its elements"`
+	Only     string `query:"only" maxLength:"2048" doc:"only these fields of each resource, and its apiVersion, kind and name: paths joined by commas, such as metadata.labels,status.phase; a path through a list goes on in each of its elements"`
 	Field    string `query:"field" maxLength:"2048" doc:"only those with these fields: path=value, path!=value, joined by commas"`
 }
 

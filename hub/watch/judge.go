@@ -16,6 +16,8 @@ type judge struct {
 	world world
 	// scoped says that the caller may not see everything.
 	scoped bool
+	// less says that the caller wants less than his board shows.
+	less bool
 	// has are the names that the caller has; nil where it may have any: what he may see of a resource that is not
 	// selected is that it is not.
 	has map[string]bool
@@ -64,7 +66,7 @@ func (j judge) line(s *shown) (word protoapi.WatchWord, line []byte, err error) 
 		if j.has != nil {
 			j.has[s.name] = true
 		}
-		line, err = s.lineFor(j.ask.Who.Name, rackSeen)
+		line, err = s.lineFor(j.ask.Who.Name, j.ask.Only, j.less, rackSeen)
 		return protoapi.WatchPut, line, err
 	}
 	if j.has != nil && !j.has[s.name] {
