@@ -112,12 +112,20 @@ func list[T resource.Object](ctx context.Context, r resources, q listQuery) (pro
 
 // each goes over what is stored, from the cursor on. It ends with ctx. Resources are shared.
 func (l *lister[T]) each(ctx context.Context) iter.Seq[T] {
+	kind := resource.KindOf[T]()
+	next := func(at string, n int) []T { return store.After[T](l.store.Objects, at, n) }
+	if some, few := l.store.Objects.Narrow(kind, l.labels.Selector); few {
+		if l.limit == 0 {
+			return slices.Values(typed[T](some.All()))
+		}
+		next = func(at string, n int) []T { return typed[T](some.After(at, n)) }
+	}
 	if l.limit == 0 {
 		return slices.Values(store.List[T](l.store.Objects))
 	}
 	return func(yield func(T) bool) {
 		for at := l.cursor.name; ctx.Err() == nil; {
-			objs := store.After[T](l.store.Objects, at, chunk)
+			objs := next(at, chunk)
 			for _, obj := range objs {
 				if !yield(obj) {
 					return
@@ -129,6 +137,15 @@ func (l *lister[T]) each(ctx context.Context) iter.Seq[T] {
 			at = objs[chunk-1].Head().Metadata.Name
 		}
 	}
+}
+
+// typed are resources of one type.
+func typed[T resource.Object](objs []resource.Object) []T {
+	out := make([]T, len(objs))
+	for i, o := range objs {
+		out[i] = o.(T)
+	}
+	return out
 }
 
 // sees reports whether the caller may see a resource.

@@ -41,6 +41,16 @@ func (j judge) sees(places []access.Labels) bool {
 	return access.May(j.ask.Who, access.Read, access.Target{Places: places}) == access.Allowed
 }
 
+// mayBeSelected reports whether the labels of a stored resource may be those that are wanted, before anything is made of
+// it. Labels of its rack may count or not.
+func (j judge) mayBeSelected(stored resource.Object) bool {
+	if j.ask.Labels.Empty() || j.ask.Labels.Matches(stored.Head().Metadata.Labels) {
+		return true
+	}
+	rack := j.world.Rack(selector.RackOf(stored, j.world))
+	return rack != nil && j.ask.Labels.Matches(selector.Labels(stored, rack.Metadata.Labels))
+}
+
 // line is what the caller is told of what is shown: that it is there, that it is gone, or nothing. What it was
 // made of may have left his scope since: that is judged by what is stored now.
 func (j judge) line(s *shown) (word protoapi.WatchWord, line []byte, err error) {

@@ -168,11 +168,15 @@ func (w *Watch) begin(o *out) bool {
 	if !o.put(protoapi.WatchAgain, lineOf(protoapi.WatchEvent{Type: protoapi.WatchAgain})) {
 		return false
 	}
+	next := func(at string) []resource.Object { return w.room.cfg.Store.Objects.AfterOf(w.ask.Kind, at, stride) }
+	if some, few := w.room.cfg.Store.Objects.Narrow(w.ask.Kind, w.ask.Labels.Selector); few {
+		next = func(at string) []resource.Object { return some.After(at, stride) }
+	}
 	for at := ""; ; {
-		objs := w.room.cfg.Store.Objects.AfterOf(w.ask.Kind, at, stride)
+		objs := next(at)
 		for _, obj := range objs {
 			at = obj.Head().Metadata.Name
-			if w.judge.may(obj) && !w.tell(o, w.room.shownOf(w.board, obj)) {
+			if w.judge.may(obj) && w.judge.mayBeSelected(obj) && !w.tell(o, w.room.shownOf(w.board, obj)) {
 				return false
 			}
 			if time.Since(o.wrote) > protoapi.WatchBeat && (!o.put(protoapi.WatchBookmark, lineOf(protoapi.WatchEvent{Type: protoapi.WatchBookmark})) || !o.flush()) {
