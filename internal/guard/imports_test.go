@@ -347,7 +347,7 @@ func testLayers() []layer {
 		{"cmd/internal/cli/decode", []string{"protocol/message", "protocol/resource"}, "messages are made here"},
 		{"cmd/internal/cli/group", []string{"internal/doctable"}, "tables in comments are held"},
 		{"cmd/internal/cli/iso", []string{"hub/api/apitest"}, "uploads go to the real API"},
-		{"cmd/internal/cli/top", []string{"hub/api/apitest", "hub/store/storetest", "state/heads"}, "a hub to look at, which may lose something"},
+		{"cmd/internal/cli/top", []string{"hub/api/apitest", "hub/store/storetest", "protocol/selector", "state/heads"}, "a hub to look at, which may lose something"},
 		{"cmd/rackctl", []string{"hub/api/apitest", "hub/approval", "hub/store", "hub/store/storetest", "protocol", "protocol/backupfile", "protocol/resource", "protocol/api", "integration/sim"}, "scripts run against the real API, and a registry"},
 		{"integration/...", belowCmd(), "composition"},
 		{"integration/fleet", []string{"internal/doctable"}, "tables"},
