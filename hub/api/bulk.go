@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -74,7 +75,7 @@ func (b bulks) create(ctx context.Context, in *bodyInput) (*answer[protoapi.Bulk
 		return nil, route.Problem(err)
 	}
 	who := route.Caller(ctx)
-	names, err := b.names(who, kind, req)
+	names, err := b.names(ctx, who, kind, req)
 	if err != nil {
 		return nil, route.Problem(err)
 	}
@@ -130,8 +131,9 @@ func bulkBody(id string, req *protoapi.BulkRequest) (right access.Operation, kin
 			one = *req.Request
 		}
 		say(req.Hold != nil || req.Release != nil, "hold, release", "are of other actions")
-		say(one.Ref != "" || one.Action != "", "request", "has a ref or an action: those are the bulk operation's")
-		one.Action, one.Ref = resource.RequestAction(req.Action), bulk.Ref(id)
+		say(one.Action != "", "request.action", "is the bulk operation's")
+		say(strings.HasPrefix(one.Ref, bulk.Ref("")), "request.ref", "begins as those that the hub gives")
+		one.Action, one.Ref = resource.RequestAction(req.Action), cmp.Or(one.Ref, bulk.Ref(id))
 		of = one
 	default:
 		say(true, "action", "is not one of hold, release, reboot, power-off")
@@ -146,7 +148,7 @@ func bulkBody(id string, req *protoapi.BulkRequest) (right access.Operation, kin
 }
 
 // names are those that are meant, once each. What is selected is what the caller sees.
-func (b bulks) names(who access.Caller, kind resource.Kind, req protoapi.BulkRequest) ([]string, error) {
+func (b bulks) names(ctx context.Context, who access.Caller, kind resource.Kind, req protoapi.BulkRequest) ([]string, error) {
 	const op = "bulk"
 	names := req.Names
 	for _, n := range names {
@@ -160,7 +162,8 @@ func (b bulks) names(who access.Caller, kind resource.Kind, req protoapi.BulkReq
 			return nil, protocol.Errorf(protocol.CodeInvalid, op, "selector: %w", err).WithHint("%s", protocol.HintOf(err))
 		}
 		l := lister[*resource.Server]{resources: b.kinds, who: who, world: route.NewWorld(b.kinds.store.Objects)}
-		for _, srv := range store.List[*resource.Server](b.kinds.store.Objects) {
+		l.labels = s
+		for srv := range l.each(ctx) {
 			if l.sees(srv) && s.Matches(selector.Labels(srv, l.rackLabels(srv))) {
 				names = append(names, srv.Metadata.Name)
 			}

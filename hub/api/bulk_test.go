@@ -159,7 +159,7 @@ func TestBulkIsRefusedAsAWhole(t *testing.T) {
 		"too wide":           {"fencer", wide, protocol.CodeInvalid, "parallel"},
 		"nothing":            {"fencer", nowhere, protocol.CodeNotFound, "nothing is selected"},
 		"no action":          {"fencer", protoapi.BulkRequest{Names: []string{"n1"}}, protocol.CodeInvalid, "action"},
-		"a ref":              {"fencer", protoapi.BulkRequest{Action: protoapi.BulkReboot, Names: []string{"n1"}, Request: &protoapi.RebootRequest{Ref: "x"}}, protocol.CodeInvalid, "ref"},
+		"a ref of ours":      {"fencer", protoapi.BulkRequest{Action: protoapi.BulkReboot, Names: []string{"n1"}, Request: &protoapi.RebootRequest{Ref: "bulk/x"}}, protocol.CodeInvalid, "request.ref"},
 	} {
 		_, err := h.ClientOf(t, apitest.TokenOf(row.who)).Bulks.Create(t.Context(), row.req)
 		if protocol.CodeOf(err) != row.code || !strings.Contains(err.Error(), row.says) {

@@ -31,7 +31,7 @@ type listInput struct {
 	After string `query:"after" maxLength:"512" doc:"next of the page before, with the same selector and field"`
 	// Selectors are bounded in length: each of their parts is compared with each resource.
 	Selector string `query:"selector" maxLength:"2048" doc:"only those with these labels, or whose racks have them: key=value, key!=value, key, !key, key in (a,b), key notin (a,b), joined by commas"`
-	Only     string `query:"only" maxLength:"2048" doc:"only these fields of each resource, and its apiVersion, kind and name: paths joined by commas, such as metadata.labels,status.power; a path through a list goes on in each of its elements"`
+	Only     string `query:"only" maxLength:"2048" doc:"only these fields of each resource, and its apiVersion, kind and name: paths joined by commas, such as metadata.labels,status.phase; a path through a list goes on in each of its elements"`
 	Field    string `query:"field" maxLength:"2048" doc:"only those with these fields: path=value, path!=value, joined by commas"`
 }
 
@@ -112,12 +112,20 @@ func list[T resource.Object](ctx context.Context, r resources, q listQuery) (pro
 
 // each goes over what is stored, from the cursor on. It ends with ctx. Resources are shared.
 func (l *lister[T]) each(ctx context.Context) iter.Seq[T] {
+	kind := resource.KindOf[T]()
+	next := func(at string, n int) []T { return store.After[T](l.store.Objects, at, n) }
+	if some, few := l.store.Objects.Narrow(kind, l.labels.Selector); few {
+		if l.limit == 0 {
+			return slices.Values(typed[T](some.All()))
+		}
+		next = func(at string, n int) []T { return typed[T](some.After(at, n)) }
+	}
 	if l.limit == 0 {
 		return slices.Values(store.List[T](l.store.Objects))
 	}
 	return func(yield func(T) bool) {
 		for at := l.cursor.name; ctx.Err() == nil; {
-			objs := store.After[T](l.store.Objects, at, chunk)
+			objs := next(at, chunk)
 			for _, obj := range objs {
 				if !yield(obj) {
 					return
@@ -129,6 +137,15 @@ func (l *lister[T]) each(ctx context.Context) iter.Seq[T] {
 			at = objs[chunk-1].Head().Metadata.Name
 		}
 	}
+}
+
+// typed are resources of one type.
+func typed[T resource.Object](objs []resource.Object) []T {
+	out := make([]T, len(objs))
+	for i, o := range objs {
+		out[i] = o.(T)
+	}
+	return out
 }
 
 // sees reports whether the caller may see a resource.

@@ -12,8 +12,10 @@ import (
 	"rackboot/hub/access"
 	"rackboot/hub/api/route"
 	"rackboot/hub/watch"
+	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
 	"rackboot/protocol/resource"
+	"rackboot/protocol/selector"
 )
 
 // Watches tell what changes of resources; see package watch. It is used concurrently.
@@ -26,6 +28,7 @@ type Watches interface {
 type watchInput struct {
 	Position string `query:"position" maxLength:"512" doc:"where another watch with the same selector and field ended; without it, and where the hub does not know any more what came after it, everything is told again"`
 	Selector string `query:"selector" maxLength:"2048" doc:"only those with these labels, or whose racks have them: key=value, key!=value, key, !key, key in (a,b), key notin (a,b), joined by commas"`
+	Only     string `query:"only" maxLength:"2048" doc:"only these fields of each resource, as of a list; what changes besides them is not told"`
 	Field    string `query:"field" maxLength:"2048" doc:"only those with these fields: path=value, path!=value, joined by commas"`
 }
 
@@ -47,8 +50,12 @@ func (ws watches) register(t *route.Table, kind resource.Kind) {
 		if err != nil {
 			return nil, route.Problem(err)
 		}
+		only, err := selector.ParseOnly(in.Only, kind)
+		if err != nil {
+			return nil, route.Problem(protocol.Errorf(protocol.CodeInvalid, "watch "+kind.Plural(), "only: %w", err).WithHint("%s", protocol.HintOf(err)))
+		}
 		w, err := ws.room.Begin(watch.Ask{
-			Kind: kind, Who: route.Caller(ctx), Selector: in.Selector, Field: in.Field, Labels: labels, Fields: fields, Position: in.Position,
+			Kind: kind, Who: route.Caller(ctx), Selector: in.Selector, Field: in.Field, Labels: labels, Fields: fields, Only: only, Position: in.Position,
 			Still:      func() bool { return route.Still(ctx) },
 			Incomplete: func() *protoapi.Incomplete { return ws.lost.of(ctx, "res."+kind.Plural()) },
 		})

@@ -21,7 +21,7 @@ func TestClientWatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for change, err := range c.Objects.Watch(t.Context(), resource.KindServer, protoapi.Query{Fields: "metadata.name!=n9"}) {
+	for change, err := range c.Objects.Watch(t.Context(), resource.KindServer, protoapi.Query{Fields: "metadata.name!=n9", Only: "status.phase"}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,6 +61,7 @@ func TestWatchRefuses(t *testing.T) {
 		{apitest.TokenOf("viewer"), resource.KindSecret, protoapi.Query{}, protocol.CodeDenied},
 		{apitest.Token, resource.KindServer, protoapi.Query{Selector: "in in in"}, protocol.CodeInvalid},
 		{apitest.Token, resource.KindServer, protoapi.Query{Fields: "spec.none=1"}, protocol.CodeInvalid},
+		{apitest.Token, resource.KindServer, protoapi.Query{Only: "status.fase"}, protocol.CodeInvalid},
 		{apitest.Token, "Pod", protoapi.Query{}, protocol.CodeInvalid},
 	} {
 		n := 0

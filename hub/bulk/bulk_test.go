@@ -439,3 +439,31 @@ func TestBoundsAndForgetting(t *testing.T) {
 		}
 	})
 }
+
+// A ref of the caller's own tells what is there as the operation's does, but not what is of before it.
+func TestARefOfTheCallersOwn(t *testing.T) {
+	h := newHub(t)
+	r := h.room()
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	put := func(id, server, by, ref string, action resource.RequestAction, created time.Time) {
+		t.Helper()
+		if err := h.store.Requests.Put(t.Context(), store.StoredRequest{
+			Request: resource.Request{ID: id, Server: server, Action: action, By: by, Ref: ref, NotAfter: at}, Rack: "r", CreatedAt: created,
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("1", "n1", "ops", "mine", resource.RequestReboot, at)
+	put("2", "n2", "ops", "mine", resource.RequestReboot, at.Add(-time.Second)) // of before
+	put("3", "n3", "you", "mine", resource.RequestReboot, at)
+	put("4", "n4", "ops", "else", resource.RequestReboot, at)
+	put("5", "n5", "ops", "mine", resource.RequestPowerOff, at)
+	b := store.StoredBulk{ID: "01a", Action: "reboot", By: "ops", CreatedAt: at, Body: []byte(`{"action":"reboot","ref":"mine"}`)}
+	if got := r.asked(b); len(got) != 1 || !got["n1"] {
+		t.Errorf("%v", got)
+	}
+	b.Action, b.Body = "hold", []byte(`{"key":"k","ref":"mine"}`)
+	if got := r.asked(b); len(got) != 0 {
+		t.Errorf("of holds: %v", got)
+	}
+}

@@ -95,8 +95,8 @@ func (r *Room) work(ctx context.Context, id string) {
 // failed may have failed by that.
 //
 // The hub may end before the results are written, and then they are tried again. A hold with the same caller, key and server
-// is the same hold, and a release of what was released is none. A request carries the operation in its ref: one that is there
-// already is not made again, also if it has ended since.
+// is the same hold, and a release of what was released is none. A request carries the operation in its ref, or one of its caller:
+// one that is there already since the operation was accepted is not made again, also if it has ended.
 func (r *Room) round(ctx context.Context, b store.StoredBulk, round []*store.BulkItem, asked map[string]bool) bool {
 	for try := 1; len(round) > 0; try++ {
 		if try > 1 {
@@ -172,15 +172,33 @@ func (r *Room) caller(b store.StoredBulk) (who access.Caller, err error) {
 // asked are the servers that a request of an operation is there for already.
 func (r *Room) asked(b store.StoredBulk) map[string]bool {
 	out := map[string]bool{}
+	ref := refOf(b)
+	if ref == "" {
+		return out
+	}
 	for _, q := range r.cfg.Requests.List() {
-		if q.Ref == Ref(b.ID) && q.By == b.By {
+		if q.Ref == ref && q.By == b.By && string(q.Action) == b.Action && (ref == Ref(b.ID) || !q.CreatedAt.Before(b.CreatedAt)) {
 			out[q.Server] = true
 		}
 	}
 	return out
 }
 
-// Ref is the ref of the requests of an operation.
+// refOf is the ref of the requests of an operation: its own, or one that its caller gave; empty where it makes none.
+func refOf(b store.StoredBulk) string {
+	switch api.BulkAction(b.Action) {
+	case api.BulkReboot, api.BulkPowerOff:
+	case api.BulkHold, api.BulkRelease: // a hold's ref is no request's
+		return ""
+	}
+	var one api.RebootRequest
+	if json.Unmarshal(b.Body, &one) != nil { // it was made by the hub
+		return ""
+	}
+	return one.Ref
+}
+
+// Ref is the ref of the requests of an operation whose caller gave none.
 func Ref(id string) string { return "bulk/" + id }
 
 // path is the route of the request for one.

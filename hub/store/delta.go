@@ -54,12 +54,13 @@ func (d *Deltas) add(x Delta) {
 	}
 }
 
-// changed takes one entry's place by another in the indexes, the tally and the roll, and says so to the subscribers.
+// changed takes one entry's place by another in the indexes, the tally, the roll and the labels, and says so to the subscribers.
 // It needs m.mu.
 func (m *mirror) changed(bucket, name string, old, now *cached) {
 	m.indexes.change(bucket, old, now)
 	m.tally.change(bucket, old, now)
 	m.enrol(bucket, name, old, now)
+	m.relabel(bucket, name, old, now)
 	if len(m.deltas) == 0 || apart(bucket) {
 		return
 	}

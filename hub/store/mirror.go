@@ -5,6 +5,7 @@ import (
 	"sort"
 	"sync"
 
+	"rackboot/hub/labels"
 	"rackboot/protocol/resource"
 	"rackboot/state"
 )
@@ -252,6 +253,7 @@ type mirror struct {
 	buckets map[string]map[string]*cached // res.servers -> name -> entry, which nobody changes
 	sorted  map[string][]*cached          // of a bucket in key order; absent after a change
 	rolls   map[string]roll               // of the buckets of which pages were asked for
+	labels  map[string]*labels.Index      // of the buckets of which labels were asked for
 	indexes *indexes                      // of the live entries
 	tally   *tally                        // of them too
 	changes uint64                        // counts what was changed
@@ -265,7 +267,7 @@ type mirror struct {
 
 func newMirror() *mirror {
 	m := &mirror{
-		buckets: map[string]map[string]*cached{}, indexes: newIndexes(), tally: newTally(), sorted: map[string][]*cached{}, rolls: map[string]roll{}, subs: map[chan struct{}]bool{},
+		buckets: map[string]map[string]*cached{}, indexes: newIndexes(), tally: newTally(), sorted: map[string][]*cached{}, rolls: map[string]roll{}, labels: map[string]*labels.Index{}, subs: map[chan struct{}]bool{},
 		deltas: map[*Deltas]bool{}, touches: touches{racks: map[string]uint64{}}, kinds: map[string]resource.Kind{},
 	}
 	for _, k := range resource.Kinds() {

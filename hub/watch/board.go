@@ -2,17 +2,20 @@ package watch
 
 import (
 	"time"
+
+	"rackboot/protocol/resource"
 )
 
-// board is what is known of the resources of one kind, while somebody watches them.
+// board is what is known of the resources of one kind in one view, while somebody watches them.
 type board struct {
+	key     boardKey
+	view    view
 	entries map[string]*entry
 	tombs   []tomb
 	floor   uint64 // changes up to it are not known one by one any more
 	watches map[*Watch]bool
 	dirty   map[string]bool // to be looked at
-	round   []string        // still to be looked at in this round
-	left    time.Time       // since when nobody watches; zero while somebody does
+	left    time.Time       // since when nobody watches; counts while nobody does
 	lightAt time.Time       // when it was made lighter
 }
 
@@ -33,8 +36,8 @@ type tomb struct {
 // mostTombs bounds the deletions of a kind that are known one by one.
 const mostTombs = 10_000
 
-func newBoard(seq uint64) *board {
-	return &board{entries: map[string]*entry{}, floor: seq, watches: map[*Watch]bool{}, dirty: map[string]bool{}}
+func newBoard(kind resource.Kind, v view, seq uint64) *board {
+	return &board{key: v.key(kind), view: v, left: time.Now(), entries: map[string]*entry{}, floor: seq, watches: map[*Watch]bool{}, dirty: map[string]bool{}}
 }
 
 // take notes what is shown of a resource now, as the change seq, and reports whether that is to be told: it is something
@@ -141,7 +144,7 @@ func (b *board) lighten() {
 	}
 	b.lightAt = time.Now()
 	for _, e := range b.entries {
-		if e.recent != nil && time.Since(e.recent.made) > recentFor {
+		if e.recent != nil && time.Since(e.recent.when) > recentFor {
 			e.recent = nil
 		}
 	}

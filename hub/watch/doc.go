@@ -6,6 +6,9 @@
 // time alone makes others. What it looks at is made into JSON once. Where that says something new, each watch of the
 // kind is told.
 //
+// Watches that want some fields have a board of their own for each selection: it compares these fields alone, so that what
+// changes besides them is told to nobody there.
+//
 // A watch has a queue with the newest state of each resource that changed. Its reader takes from it at its own pace,
 // and judges there what its caller may see. So a slow reader costs its queue, which has each name once, and delays
 // nobody.

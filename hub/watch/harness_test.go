@@ -35,6 +35,7 @@ type phases struct {
 	now map[string]resource.Phase
 	// read says when servers were read, which is no news.
 	read time.Time
+	made int // how often a status was
 }
 
 func (p *phases) set(server string, phase resource.Phase) {
@@ -47,6 +48,7 @@ func (p *phases) set(server string, phase resource.Phase) {
 func (p *phases) Decorate(obj resource.Object) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.made++
 	if s, ok := obj.(*resource.Server); ok {
 		s.Status.Phase = p.now[s.Metadata.Name]
 		p.read = p.read.Add(time.Second)
@@ -130,6 +132,7 @@ type reader struct {
 	stop    context.CancelFunc
 	ended   chan struct{}
 	stalled chan struct{} // writes wait for it, where it is there
+	only    string        // the fields that it wants
 }
 
 func newReader() *reader {
@@ -150,6 +153,9 @@ func (s *site) watch(t testing.TB, r *reader, who access.Caller, labels, fields 
 		t.Fatal(err)
 	}
 	if ask.Fields, err = selector.ParseFields(fields, ask.Kind); err != nil {
+		t.Fatal(err)
+	}
+	if ask.Only, err = selector.ParseOnly(r.only, ask.Kind); err != nil {
 		t.Fatal(err)
 	}
 	w, err := s.room.Begin(ask)
@@ -258,14 +264,30 @@ func stateOf(s *resource.Server) string {
 }
 
 // list is what a list says of the servers that match.
-func (s *site) list(match func(*resource.Server) bool) string {
+func (s *site) list(match func(*resource.Server) bool, only ...string) string {
 	var out []string
+	o, err := selector.ParseOnly(strings.Join(only, ","), resource.KindServer)
+	if err != nil {
+		return err.Error()
+	}
 	for _, stored := range store.List[*resource.Server](s.Objects) {
 		own := store.Copy(s.Objects, stored)
 		s.phases.Decorate(own)
-		if match(own) {
-			out = append(out, stateOf(own))
+		if !match(own) {
+			continue
 		}
+		raw, err := json.Marshal(own)
+		if err == nil {
+			raw, err = o.Of(raw)
+		}
+		var cut resource.Server
+		if err == nil {
+			err = json.Unmarshal(raw, &cut)
+		}
+		if err != nil {
+			return err.Error()
+		}
+		out = append(out, stateOf(&cut))
 	}
 	slices.Sort(out)
 	return strings.Join(out, " ")

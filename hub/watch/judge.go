@@ -16,6 +16,8 @@ type judge struct {
 	world world
 	// scoped says that the caller may not see everything.
 	scoped bool
+	// less says that the caller wants less than his board shows.
+	less bool
 	// has are the names that the caller has; nil where it may have any: what he may see of a resource that is not
 	// selected is that it is not.
 	has map[string]bool
@@ -37,6 +39,16 @@ func (j judge) may(stored resource.Object) bool {
 
 func (j judge) sees(places []access.Labels) bool {
 	return access.May(j.ask.Who, access.Read, access.Target{Places: places}) == access.Allowed
+}
+
+// mayBeSelected reports whether the labels of a stored resource may be those that are wanted, before anything is made of
+// it. Labels of its rack may count or not.
+func (j judge) mayBeSelected(stored resource.Object) bool {
+	if j.ask.Labels.Empty() || j.ask.Labels.Matches(stored.Head().Metadata.Labels) {
+		return true
+	}
+	rack := j.world.Rack(selector.RackOf(stored, j.world))
+	return rack != nil && j.ask.Labels.Matches(selector.Labels(stored, rack.Metadata.Labels))
 }
 
 // line is what the caller is told of what is shown: that it is there, that it is gone, or nothing. What it was
@@ -64,7 +76,7 @@ func (j judge) line(s *shown) (word protoapi.WatchWord, line []byte, err error) 
 		if j.has != nil {
 			j.has[s.name] = true
 		}
-		line, err = s.lineFor(j.ask.Who.Name, rackSeen)
+		line, err = s.lineFor(j.ask.Who.Name, j.ask.Only, j.less, rackSeen)
 		return protoapi.WatchPut, line, err
 	}
 	if j.has != nil && !j.has[s.name] {

@@ -20,6 +20,7 @@ const (
 type metrics struct {
 	made, refused prometheus.Counter
 	lines, ended  *prometheus.CounterVec
+	views         prometheus.GaugeFunc
 }
 
 func newMetrics(reg prometheus.Registerer, r *Room) metrics {
@@ -29,13 +30,24 @@ func newMetrics(reg prometheus.Registerer, r *Room) metrics {
 		lines:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "rackboot_hub_watch_events_total", Help: "Events that were written to watches, by type."}, []string{"type"}),
 		ended:   prometheus.NewCounterVec(prometheus.CounterOpts{Name: "rackboot_hub_watch_ended_total", Help: "Watches that ended, by why: reader, shutdown, slow, long or caller."}, []string{"why"}),
 	}
+	m.views = prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "rackboot_hub_watch_views", Help: "Selections of fields that are compared for watches, by kind and fields; 16 at most, then watches are told of all changes."}, func() float64 {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		n := 0
+		for _, b := range r.boards {
+			if !b.view.only.All() {
+				n++
+			}
+		}
+		return float64(n)
+	})
 	for _, w := range protoapi.WatchWords() {
 		m.lines.WithLabelValues(string(w))
 	}
 	for _, w := range []why{whyReader, whyShutdown, whySlow, whyLong, whyCaller} {
 		m.ended.WithLabelValues(string(w))
 	}
-	reg.MustRegister(m.made, m.refused, m.lines, m.ended,
+	reg.MustRegister(m.made, m.refused, m.lines, m.ended, m.views,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "rackboot_hub_watches", Help: "Watches that are open."}, func() float64 {
 			r.mu.Lock()
 			defer r.mu.Unlock()

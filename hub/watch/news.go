@@ -16,16 +16,17 @@ type news struct {
 
 // heard is what was gathered.
 type heard struct {
-	servers map[string]bool
-	racks   map[string]bool // of what is of no single server: agents, BMCs
-	whole   map[string]bool // racks of which all is concerned
+	reported        map[string]bool // servers; what was said of them shows in the status alone
+	reportedOfRacks map[string]bool // what is of no single server: agents, BMCs
+	servers         map[string]bool // that were written
+	whole           map[string]bool // racks of which all is concerned
 }
 
 func (n *news) told(rack, server string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	mark(&n.now.servers, server)
-	mark(&n.now.racks, rack)
+	mark(&n.now.reported, server)
+	mark(&n.now.reportedOfRacks, rack)
 }
 
 // written notes what follows from a write, besides the resource itself. What else may follow is found in the next
@@ -70,9 +71,14 @@ func (n *news) take() heard {
 	return out
 }
 
-func (h heard) empty() bool { return len(h.servers)+len(h.racks)+len(h.whole) == 0 }
+func (h heard) empty() bool {
+	return len(h.reported)+len(h.reportedOfRacks)+len(h.servers)+len(h.whole) == 0
+}
 
-// concerns reports whether what is shown of a resource may follow from what was heard.
-func (h heard) concerns(e *entry) bool {
-	return h.servers[e.server] || h.whole[e.rack] || e.server == "" && h.racks[e.rack]
+// concerns reports whether what is shown of a resource, with its status or without, may follow from what was heard.
+func (h heard) concerns(e *entry, status bool) bool {
+	if h.servers[e.server] || h.whole[e.rack] {
+		return true
+	}
+	return status && (h.reported[e.server] || e.server == "" && h.reportedOfRacks[e.rack])
 }

@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -63,14 +64,15 @@ type Room struct {
 
 	mu     sync.Mutex
 	seq    uint64 // counts what has changed in this run
-	boards map[resource.Kind]*board
+	boards map[boardKey]*board
+	rounds map[resource.Kind][]string // still to be looked at in this round
 	open   map[*Watch]bool
 	by     map[string]int // by caller
 }
 
 // New makes a Room. It follows the store from now on, and works while it runs.
 func New(cfg Config) *Room {
-	r := &Room{cfg: cfg.withDefaults(), ended: make(chan struct{}), boards: map[resource.Kind]*board{}, open: map[*Watch]bool{}, by: map[string]int{}}
+	r := &Room{cfg: cfg.withDefaults(), ended: make(chan struct{}), boards: map[boardKey]*board{}, rounds: map[resource.Kind][]string{}, open: map[*Watch]bool{}, by: map[string]int{}}
 	r.metrics = newMetrics(cfg.Registerer, r)
 	r.deltas, r.stop = cfg.Store.Deltas()
 	return r
@@ -156,8 +158,8 @@ func (r *Room) lost() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.seq++
-	for kind, b := range r.boards {
-		for _, name := range r.names(kind, b) {
+	for _, b := range r.boards {
+		for _, name := range r.names(b.key.kind, b) {
 			b.unknown(name, r.seq)
 			b.dirty[name] = true
 		}
@@ -168,42 +170,70 @@ func (r *Room) lost() {
 // that came it tells them in any case: a watch that has just begun may have noted it before the others heard.
 func (r *Room) look(kind resource.Kind, name string, came bool) {
 	r.mu.Lock()
-	b := r.boards[kind]
-	if b == nil {
-		r.mu.Unlock()
+	boards := r.of(kind)
+	watched := make([]bool, len(boards))
+	any, status := false, false
+	for i, b := range boards {
+		delete(b.dirty, name)
+		if watched[i] = len(b.watches) > 0; watched[i] {
+			any, status = true, status || b.view.status()
+		}
+	}
+	r.mu.Unlock()
+	if len(boards) == 0 {
 		return
 	}
-	delete(b.dirty, name)
-	watched := len(b.watches) > 0
-	r.mu.Unlock()
-	stored := r.cfg.Store.Objects.PeekOf(kind, name)
-	var now *shown
-	switch {
-	case stored == nil:
-		now = gone(name)
-	case watched:
-		var err error
-		if now, err = r.show(stored); err != nil {
-			r.cfg.Logger.Error("resource cannot be shown", "kind", kind, "name", name, "err", err)
-			return
-		}
+	now, err := r.shownIn(kind, name, boards, watched, any, status)
+	if err != nil {
+		r.cfg.Logger.Error("resource cannot be shown", "kind", kind, "name", name, "err", err)
+		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if now == nil {
-		r.seq++
-		b.unknown(name, r.seq)
-		if len(b.watches) > 0 { // one has begun meanwhile, with what was known before
-			b.dirty[name] = true
+	for i, b := range boards {
+		if now[i] == nil {
+			r.seq++
+			b.unknown(name, r.seq)
+			if len(b.watches) > 0 { // one has begun meanwhile, with what was known before
+				b.dirty[name] = true
+			}
+			continue
 		}
-		return
-	}
-	if b.take(now, r.seq+1, came) {
-		r.seq++
-		for w := range b.watches {
-			w.queue.put(now, r.seq)
+		if b.take(now[i], r.seq+1, came) {
+			r.seq++
+			for w := range b.watches {
+				w.queue.put(now[i], r.seq)
+			}
 		}
 	}
+}
+
+// shownIn is what is shown now on each of the boards of a kind; nil where nobody watches, but of one that is gone.
+func (r *Room) shownIn(kind resource.Kind, name string, boards []*board, watched []bool, any, status bool) ([]*shown, error) {
+	now := make([]*shown, len(boards))
+	stored := r.cfg.Store.Objects.PeekOf(kind, name)
+	if stored == nil {
+		none := gone(name)
+		for i := range now {
+			now[i] = none
+		}
+		return now, nil
+	}
+	if !any {
+		return now, nil
+	}
+	m, err := r.show(stored, status)
+	if err != nil {
+		return nil, err
+	}
+	for i, b := range boards {
+		if watched[i] {
+			if now[i], err = m.cut(b.view); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return now, nil
 }
 
 // heard notes what is to be looked at because somebody has said something of its server or rack.
@@ -215,7 +245,7 @@ func (r *Room) heard(n heard) {
 	defer r.mu.Unlock()
 	for _, b := range r.boards {
 		for name, e := range b.entries {
-			if n.concerns(e) {
+			if n.concerns(e, b.view.status()) {
 				b.dirty[name] = true
 			}
 		}
@@ -238,44 +268,56 @@ func (r *Room) step() (rest int) {
 func (r *Room) next() (kind resource.Kind, names []string, rest int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for kind, b := range r.boards {
+	for key, b := range r.boards {
 		for name := range b.dirty {
 			if names = append(names, name); len(names) == stepSize {
 				break
 			}
 		}
 		if len(names) > 0 {
-			return kind, names, restOfNews
+			return key.kind, names, restOfNews
 		}
 	}
-	for kind, b := range r.boards {
-		if n := min(len(b.round), stepSize); n > 0 && len(b.watches) > 0 {
-			names, b.round = b.round[:n], b.round[n:]
+	for kind, round := range r.rounds {
+		n := min(len(round), stepSize)
+		if names, round = round[:n], round[n:]; len(round) == 0 {
+			delete(r.rounds, kind)
+		} else {
+			r.rounds[kind] = round
+		}
+		if r.watched(kind) {
 			return kind, names, restOfRound
 		}
+		delete(r.rounds, kind)
 	}
 	return "", nil, 0
+}
+
+// watched reports whether somebody watches a kind. It needs r.mu.
+func (r *Room) watched(kind resource.Kind) bool {
+	return slices.ContainsFunc(r.of(kind), func(b *board) bool { return len(b.watches) > 0 })
 }
 
 // begin begins a round over all resources of the kinds that are watched, unless one is not over.
 func (r *Room) begin() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, b := range r.boards {
-		if len(b.round) > 0 && len(b.watches) > 0 {
+	for kind := range r.rounds {
+		if r.watched(kind) {
 			return false
 		}
 	}
-	for kind, b := range r.boards {
-		if b.round = nil; len(b.watches) > 0 {
-			b.round = r.names(kind, b)
+	clear(r.rounds)
+	for key := range r.boards {
+		if r.rounds[key.kind] == nil && r.watched(key.kind) {
+			r.rounds[key.kind] = r.names(key.kind, r.of(key.kind)...)
 		}
 	}
 	return true
 }
 
-// names are those of a kind that are stored, and those on its board. It needs r.mu.
-func (r *Room) names(kind resource.Kind, b *board) (out []string) {
+// names are those of a kind that are stored, and those on boards of it. It needs r.mu.
+func (r *Room) names(kind resource.Kind, boards ...*board) (out []string) {
 	there := map[string]bool{}
 	for at := ""; ; {
 		objs := r.cfg.Store.Objects.AfterOf(kind, at, stride)
@@ -288,9 +330,12 @@ func (r *Room) names(kind resource.Kind, b *board) (out []string) {
 			break
 		}
 	}
-	for name := range b.entries {
-		if !there[name] {
-			out = append(out, name)
+	for _, b := range boards {
+		for name := range b.entries {
+			if !there[name] {
+				there[name] = true
+				out = append(out, name)
+			}
 		}
 	}
 	return out
@@ -307,14 +352,9 @@ const keepBoard = 5 * time.Minute
 func (r *Room) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for kind, b := range r.boards {
-		switch {
-		case len(b.watches) > 0:
-			b.left = time.Time{}
-		case b.left.IsZero():
-			b.left = time.Now()
-		case time.Since(b.left) > keepBoard:
-			delete(r.boards, kind)
+	for key, b := range r.boards {
+		if len(b.watches) == 0 && time.Since(b.left) > keepBoard {
+			delete(r.boards, key)
 			continue
 		}
 		b.lighten()

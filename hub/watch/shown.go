@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"slices"
-	"sync"
 	"time"
 
 	"rackboot/hub/access"
@@ -16,21 +15,28 @@ import (
 	"rackboot/protocol/selector"
 )
 
-// shown is a resource as all watches show it, made once. It never changes.
+// made is a resource as people see it, made once for all watches. It never changes.
+type made struct {
+	name    string
+	raw     json.RawMessage // nil: it is gone
+	settled json.RawMessage // for comparison
+	when    time.Time
+	server  string
+	at      where
+	labels  map[string]string
+	kind    resource.Kind
+	// callers see reboot annotations of their own in it.
+	callers []string
+}
+
+// shown is what a board shows of it. It never changes.
 type shown struct {
-	name   string
+	*made
 	raw    json.RawMessage // nil: it is gone
 	line   []byte          // the event, with its newline
 	digest string
 	sum    string // of all that a watch depends on
-	made   time.Time
-	server string
-	at     where
-	labels map[string]string
-	kind   resource.Kind
-	// callers see reboot annotations of their own in it.
-	callers []string
-	plain   func() (any, error)
+	plain  func() (any, error)
 }
 
 // where is where a resource is.
@@ -42,7 +48,7 @@ type where struct {
 
 // gone is what is shown of a resource that is not there.
 func gone(name string) *shown {
-	return &shown{name: name, line: lineOf(protoapi.WatchEvent{Type: protoapi.WatchGone, Name: name})}
+	return &shown{made: &made{name: name}, line: lineOf(protoapi.WatchEvent{Type: protoapi.WatchGone, Name: name})}
 }
 
 // lineOf is an event with its newline.
@@ -54,38 +60,35 @@ func lineOf(e protoapi.WatchEvent) []byte {
 	return append(line, '\n')
 }
 
-// show makes what is shown of a stored resource.
-func (r *Room) show(stored resource.Object) (*shown, error) {
+// show makes a stored resource as people see it; status says that somebody wants more of it than what is stored.
+func (r *Room) show(stored resource.Object, status bool) (out *made, err error) {
 	const op = "watch"
 	r.metrics.made.Inc()
+	w := world{r.cfg.Store.Objects}
+	out = &made{name: stored.Head().Metadata.Name, kind: resource.KindOfType(stored), when: time.Now(), server: serverOf(stored), labels: stored.Head().Metadata.Labels}
+	out.at = whereIs(stored, w)
+	if !status {
+		if out.raw, err = json.Marshal(stored); err != nil {
+			return nil, protocol.Errorf(protocol.CodeInternal, op, "%w", err)
+		}
+		out.settled = out.raw // what is not settled is of the status
+		return out, nil
+	}
 	obj := store.Copy(r.cfg.Store.Objects, stored)
 	r.cfg.Status.Decorate(obj)
 	resource.Shorten(obj)
-	raw, err := json.Marshal(obj)
-	if err != nil {
+	if out.raw, err = json.Marshal(obj); err != nil {
 		return nil, protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 	}
-	w := world{r.cfg.Store.Objects}
-	out := &shown{name: stored.Head().Metadata.Name, kind: resource.KindOfType(stored), raw: raw, made: time.Now(), server: serverOf(stored), labels: stored.Head().Metadata.Labels}
-	out.at = whereIs(stored, w)
-	out.plain = sync.OnceValues(func() (any, error) { return selector.Plain(json.RawMessage(raw)) })
 	if sets := resource.Reboots(obj); sets != nil {
 		for _, set := range *sets {
 			out.callers = append(out.callers, set.By)
 		}
 	}
 	settle(obj)
-	settled, err := json.Marshal(obj)
-	if err != nil {
+	if out.settled, err = json.Marshal(obj); err != nil {
 		return nil, protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 	}
-	at, err := json.Marshal(out.at)
-	if err != nil {
-		return nil, protocol.Errorf(protocol.CodeInternal, op, "%w", err)
-	}
-	out.digest = digestOf(settled, []byte(out.at.Rack))
-	out.sum = digestOf(settled, at)
-	out.line = lineOf(protoapi.WatchEvent{Type: protoapi.WatchPut, Name: out.name, Object: raw, Rack: out.at.Rack, Digest: out.digest})
 	return out, nil
 }
 
@@ -107,10 +110,11 @@ func digestOf(parts ...[]byte) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:12])
 }
 
-// lineFor is the event as a caller sees it: his own reboot annotations, and the rack only where he may see it.
-func (s *shown) lineFor(who string, rackSeen bool) ([]byte, error) {
+// lineFor is the event as a caller sees it: what he wants of it, his own reboot annotations, and the rack only where he may
+// see it. less says that he wants less than is shown.
+func (s *shown) lineFor(who string, only selector.Only, less, rackSeen bool) ([]byte, error) {
 	his := slices.Contains(s.callers, who)
-	if !his && (rackSeen || s.at.Rack == "") {
+	if !his && !less && (rackSeen || s.at.Rack == "") {
 		return s.line, nil
 	}
 	e := protoapi.WatchEvent{Type: protoapi.WatchPut, Name: s.name, Object: s.raw, Digest: s.digest}
@@ -127,6 +131,10 @@ func (s *shown) lineFor(who string, rackSeen bool) ([]byte, error) {
 		if e.Object, err = json.Marshal(obj); err != nil {
 			return nil, protocol.Errorf(protocol.CodeInternal, "watch", "%w", err)
 		}
+	}
+	var err error
+	if e.Object, err = only.Of(e.Object); err != nil {
+		return nil, err
 	}
 	return lineOf(e), nil
 }

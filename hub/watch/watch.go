@@ -20,6 +20,8 @@ type Ask struct {
 	Selector, Field string
 	Labels          selector.Selector
 	Fields          selector.Fields
+	// Only are the fields that are wanted.
+	Only selector.Only
 	// Position is where another watch ended; empty begins with everything.
 	Position string
 	// Still reports whether Who may read on; it is asked at each beat. Nil is yes.
@@ -31,6 +33,7 @@ type Ask struct {
 // Watch is one watch, which has begun and must be run.
 type Watch struct {
 	room  *Room
+	board *board
 	ask   Ask
 	of    string // what positions belong to
 	queue *queue
@@ -43,7 +46,7 @@ type Watch struct {
 func (r *Room) Begin(ask Ask) (*Watch, error) {
 	everywhere := ask.Who.Scope.Everywhere()
 	w := &Watch{room: r, ask: ask, queue: newQueue(), again: true}
-	w.of = question(ask.Kind, ask.Selector, ask.Field, ask.Who.Name, ask.Who.Scope.String())
+	w.of = question(ask.Kind, ask.Selector, ask.Field, ask.Only.String(), ask.Who.Name, ask.Who.Scope.String())
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.open) >= r.cfg.Most || r.by[ask.Who.Name] >= r.cfg.MostOfCaller {
@@ -51,16 +54,14 @@ func (r *Room) Begin(ask Ask) (*Watch, error) {
 		return nil, protocol.Errorf(protocol.CodeUnavailable, "watch", "%d watches are open, %d of them of %q", len(r.open), r.by[ask.Who.Name], ask.Who.Name).
 			WithHint("end some, or come again later; there may be %d in all, and %d of one caller", r.cfg.Most, r.cfg.MostOfCaller)
 	}
-	b := r.boards[ask.Kind]
-	if b == nil {
-		b = newBoard(r.seq)
-		r.boards[ask.Kind] = b
-	}
+	b := r.board(ask.Kind, viewOf(ask, everywhere))
+	w.board = b
 	if p, ok := readPosition(ask.Position, w.of); ok && p.run == r.cfg.Run && p.seq <= r.seq && everywhere {
 		names, known := b.since(p.seq)
 		w.first, w.again = names, !known
 	}
 	w.judge = newJudge(r, ask, w.again)
+	w.judge.less = b.view.only.String() != ask.Only.String()
 	b.watches[w] = true
 	r.open[w] = true
 	r.by[ask.Who.Name]++
@@ -74,9 +75,8 @@ func (w *Watch) end(y why) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.open, w)
-	if b := r.boards[w.ask.Kind]; b != nil {
-		delete(b.watches, w)
-	}
+	delete(w.board.watches, w)
+	w.board.left = time.Now()
 	if r.by[w.ask.Who.Name]--; r.by[w.ask.Who.Name] == 0 {
 		delete(r.by, w.ask.Who.Name)
 	}
@@ -158,7 +158,7 @@ func (w *Watch) stopped(o *out) why {
 func (w *Watch) begin(o *out) bool {
 	if !w.again {
 		for _, name := range w.first {
-			if !w.tell(o, w.room.shownNow(w.ask.Kind, name)) {
+			if !w.tell(o, w.room.shownNow(w.board, name)) {
 				return false
 			}
 		}
@@ -168,11 +168,15 @@ func (w *Watch) begin(o *out) bool {
 	if !o.put(protoapi.WatchAgain, lineOf(protoapi.WatchEvent{Type: protoapi.WatchAgain})) {
 		return false
 	}
+	next := func(at string) []resource.Object { return w.room.cfg.Store.Objects.AfterOf(w.ask.Kind, at, stride) }
+	if some, few := w.room.cfg.Store.Objects.Narrow(w.ask.Kind, w.ask.Labels.Selector); few {
+		next = func(at string) []resource.Object { return some.After(at, stride) }
+	}
 	for at := ""; ; {
-		objs := w.room.cfg.Store.Objects.AfterOf(w.ask.Kind, at, stride)
+		objs := next(at)
 		for _, obj := range objs {
 			at = obj.Head().Metadata.Name
-			if w.judge.may(obj) && !w.tell(o, w.room.shownOf(w.ask.Kind, obj)) {
+			if w.judge.may(obj) && w.judge.mayBeSelected(obj) && !w.tell(o, w.room.shownOf(w.board, obj)) {
 				return false
 			}
 			if time.Since(o.wrote) > protoapi.WatchBeat && (!o.put(protoapi.WatchBookmark, lineOf(protoapi.WatchEvent{Type: protoapi.WatchBookmark})) || !o.flush()) {
@@ -248,27 +252,30 @@ func (r *Room) isEnded() bool {
 }
 
 // shownNow is what is shown of a resource, also that it is not there.
-func (r *Room) shownNow(kind resource.Kind, name string) *shown {
-	if obj := r.cfg.Store.Objects.PeekOf(kind, name); obj != nil {
-		return r.shownOf(kind, obj)
+func (r *Room) shownNow(b *board, name string) *shown {
+	if obj := r.cfg.Store.Objects.PeekOf(b.key.kind, name); obj != nil {
+		return r.shownOf(b, obj)
 	}
 	return gone(name)
 }
 
 // shownOf is what is shown of a stored resource: what was made lately, or made now. It is nil where it cannot be
 // shown, as in the log.
-func (r *Room) shownOf(kind resource.Kind, stored resource.Object) *shown {
+func (r *Room) shownOf(b *board, stored resource.Object) *shown {
 	name := stored.Head().Metadata.Name
 	r.mu.Lock()
-	b := r.boards[kind]
 	if s := b.recent(name); s != nil {
 		r.mu.Unlock()
 		return s
 	}
 	r.mu.Unlock()
-	s, err := r.show(stored)
+	m, err := r.show(stored, b.view.status())
+	var s *shown
+	if err == nil {
+		s, err = m.cut(b.view)
+	}
 	if err != nil {
-		r.cfg.Logger.Error("resource cannot be shown", "kind", kind, "name", name, "err", err)
+		r.cfg.Logger.Error("resource cannot be shown", "kind", b.key.kind, "name", name, "err", err)
 		return nil
 	}
 	r.mu.Lock()

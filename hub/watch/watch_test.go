@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
 	"rackboot/protocol/resource"
+	"rackboot/protocol/selector"
 )
 
 func row7() access.Caller {
@@ -34,14 +36,20 @@ func TestWatchEndsWithWhatAListSays(t *testing.T) {
 			row := func(r *resource.Server) bool { return r.Metadata.Labels["row"] == "7" }
 			reserved := func(r *resource.Server) bool { return r.Status.Phase == resource.PhaseReserved }
 			questions := []struct {
-				who            access.Caller
-				labels, fields string
-				match          func(*resource.Server) bool
+				who                  access.Caller
+				labels, fields, only string
+				match                func(*resource.Server) bool
 			}{
-				{admin(), "", "", all},
-				{admin(), "row=7", "", row},
-				{admin(), "", "status.phase=Reserved", reserved},
-				{row7(), "", "", row},
+				{admin(), "", "", "", all},
+				{admin(), "row=7", "", "", row},
+				{admin(), "", "status.phase=Reserved", "", reserved},
+				{row7(), "", "", "", row},
+				{admin(), "", "", "metadata.name,metadata.uid", all},
+				{admin(), "", "", "metadata.labels", all},
+				{admin(), "", "", "status.phase,metadata.uid", all},
+				{admin(), "row=7", "", "metadata.uid", row},
+				{admin(), "", "status.phase=Reserved", "metadata.uid", reserved},
+				{row7(), "", "", "status.phase", row},
 			}
 			rnd := rand.New(rand.NewPCG(seed, 1))
 			act := func() {
@@ -62,13 +70,14 @@ func TestWatchEndsWithWhatAListSays(t *testing.T) {
 				}
 			}
 			var readers []*reader
-			for i := range 40 {
+			for i := range 60 {
 				for range rnd.IntN(8) {
 					act()
 				}
 				q := questions[i%len(questions)]
 				if len(readers) < 2*len(questions) {
 					r := newReader()
+					r.only = q.only
 					readers = append(readers, r)
 					s.watch(t, r, q.who, q.labels, q.fields)
 					continue
@@ -83,7 +92,7 @@ func TestWatchEndsWithWhatAListSays(t *testing.T) {
 			}
 			for i, r := range readers {
 				q := questions[i%len(questions)]
-				want := s.list(q.match)
+				want := s.list(q.match, q.only)
 				r.await(t, "all: "+want, func() bool { return r.synced > 0 && r.seen == nil && r.state() == want })
 			}
 		})
@@ -131,7 +140,7 @@ func TestWatchGoesOnFromAPosition(t *testing.T) {
 	other.await(t, "synced", func() bool { return other.synced == 1 })
 	r.end()
 	s.room.mu.Lock()
-	r.at = position{"run1", s.room.seq}.token(question(resource.KindServer, "", "", "admin", admin().Scope.String()))
+	r.at = position{"run1", s.room.seq}.token(question(resource.KindServer, "", "", "", "admin", admin().Scope.String()))
 	s.room.mu.Unlock()
 	s.change(t, "n1", func(o *resource.Server) { o.Metadata.Labels["row"] = "8" })
 	s.remove(t, "n2")
@@ -271,6 +280,115 @@ func TestReadsAreNoNews(t *testing.T) {
 	r.await(t, "Reserved", func() bool { return strings.Contains(r.state(), "Reserved") })
 	if n := told(); n != puts {
 		t.Errorf("n1 was told %d times, and %d times more", puts, n-puts)
+	}
+}
+
+// puts counts what a reader was told of a name.
+func (r *reader) puts(name string) (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range r.lines {
+		if e.Type == protoapi.WatchPut && e.Name == name {
+			n++
+		}
+	}
+	return n
+}
+
+// Who wants some fields is told of them, and only when one of them changes.
+func TestOnlyWhatIsSelectedIsTold(t *testing.T) {
+	s := newSite(t, func(c *Config) { c.Gather = time.Hour }) // what is written is looked at in its order, and nothing else
+	s.put(t, storetest.Rack("r1"), storetest.Segment("boot", "r1"), storetest.BMC("b1", "r1"), server("n1", "7"), server("n2", "7"))
+	names, labels, spec, selected := newReader(), newReader(), newReader(), newReader()
+	names.only, labels.only, spec.only, selected.only = "metadata.name", "metadata.labels", "spec.macs", "metadata.name"
+	for _, r := range []*reader{names, labels, spec} {
+		s.watch(t, r, admin(), "", "")
+	}
+	s.watch(t, selected, admin(), "row!=9", "")
+	for _, r := range []*reader{names, labels, spec, selected} {
+		r.await(t, "synced", func() bool { return r.synced == 1 })
+	}
+	if got := string(names.known["n1"].Object); got != `{"apiVersion":"rackboot/v1","kind":"Server","metadata":{"name":"n1"}}` {
+		t.Error(got)
+	}
+	// What came before a watch may be told once more: let all of that be over.
+	s.put(t, server("n3", "7"))
+	for _, r := range []*reader{names, labels, spec, selected} {
+		r.await(t, "n3", func() bool { return r.known["n3"].Name != "" })
+	}
+	before := [...]int{names.puts("n1"), labels.puts("n1"), spec.puts("n1"), selected.puts("n1")}
+	s.change(t, "n1", func(o *resource.Server) { o.Metadata.Labels["row"] = "8" })
+	s.change(t, "n1", func(o *resource.Server) { o.Metadata.Labels["row"] = "9" })
+	s.change(t, "n1", func(o *resource.Server) { o.Spec.MACs = append(o.Spec.MACs, "52:54:00:00:77:77") })
+	s.put(t, server("n4", "7"))
+	for _, r := range []*reader{names, labels, spec, selected} {
+		r.await(t, "n4", func() bool { return r.known["n4"].Name != "" })
+	}
+	after := [...]int{names.puts("n1"), labels.puts("n1"), spec.puts("n1"), selected.puts("n1")}
+	if after[0] != before[0] || after[1] == before[1] || after[2] == before[2] {
+		t.Errorf("n1 was told %v times, and then %v", before, after)
+	}
+	if _, there := selected.known["n1"]; there {
+		t.Error("it is not selected any more, and nobody said so")
+	}
+	s.phases.mu.Lock()
+	defer s.phases.mu.Unlock()
+	if s.phases.made != 0 {
+		t.Errorf("%d times a status was made that nobody wants", s.phases.made)
+	}
+}
+
+// A caller's own reboot annotations are told with the fields that he wants, and nothing besides.
+func TestOnlyWithAnnotationsOfHisOwn(t *testing.T) {
+	s := newSite(t, nil)
+	srv := server("n1", "7")
+	srv.Status.Reboots = []resource.RebootSet{{By: "admin", Annotation: "reboot.metal3.io/k", Value: "{}"}}
+	s.put(t, storetest.Rack("r1"), storetest.Segment("boot", "r1"), storetest.BMC("b1", "r1"), srv)
+	r := newReader()
+	r.only = "metadata.annotations"
+	s.watch(t, r, admin(), "", "")
+	r.await(t, "synced", func() bool { return r.synced == 1 })
+	r.end()
+	if got := string(r.known["n1"].Object); got != `{"apiVersion":"rackboot/v1","kind":"Server","metadata":{"name":"n1","annotations":{"reboot.metal3.io/k":"{}"}}}` {
+		t.Error(got)
+	}
+}
+
+// There is room for some selections; who comes with one more is told of all changes.
+func TestSelectionsAreBounded(t *testing.T) {
+	s := newSite(t, nil)
+	ask := func(label string) Ask {
+		only, err := selector.ParseOnly("metadata.labels."+label, resource.KindServer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Ask{Kind: resource.KindServer, Who: admin(), Only: only}
+	}
+	var open []*Watch
+	for i := range mostViews + 1 {
+		w, err := s.room.Begin(ask(fmt.Sprint("l", i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		open = append(open, w)
+		if all := w.board.view.only.All(); all != (i == mostViews) || w.judge.less != all {
+			t.Errorf("%d: all %t, less %t", i, all, w.judge.less)
+		}
+	}
+	if got := testutil.ToFloat64(s.room.metrics.views); got != mostViews {
+		t.Errorf("%v are counted", got)
+	}
+	open[3].end(whyReader)
+	w, err := s.room.Begin(ask("other"))
+	if err != nil || w.board.view.only.All() {
+		t.Errorf("there is no room although one has ended: %v", err)
+	}
+	again, err := s.room.Begin(ask("l5"))
+	if err != nil || again.board != open[5].board {
+		t.Errorf("two watches of one selection have two boards: %v", err)
+	}
+	for _, w := range append(slices.Delete(open, 3, 4), w, again) {
+		w.end(whyReader)
 	}
 }
 

@@ -36,7 +36,7 @@ func walks() []walk {
 		}},
 		{"rackboot-hub check reads all there is", []string{"hub/store.Store.Flaws", "hub/daemon.checking.secrets"}},
 		{"once for each connection of the hub, to count agents", []string{"hub/link.sender.announce"}},
-		{"a bulk operation means all that its selector does, once, and is begun again once in the life of a hub", []string{"hub/api.bulks.names", "hub/bulk.Room.asked"}},
+		{"a bulk operation is begun again once in the life of a hub", []string{"hub/bulk.Room.asked"}},
 		{"every Secret gets another key", []string{"hub/secret.Vault.Rekey"}},
 		{"tests look whether anything that is shared was changed", []string{"hub/store.Objects.Altered"}},
 		{"it removes what nothing needs any more, of all there is", []string{

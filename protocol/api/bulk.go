@@ -39,7 +39,8 @@ type BulkRequest struct {
 	// means is found once, when the request is accepted.
 	Names    []string `json:"names,omitempty"`
 	Selector string   `json:"selector,omitempty"`
-	// Hold, Release and Request are what the request for one would have. A Request has no ref and no action of its own.
+	// Hold, Release and Request are what the request for one would have. A Request has no action of its own; without a Ref its
+	// requests have bulk/ID.
 	Hold    *HoldRequest    `json:"hold,omitempty"`
 	Release *ReleaseRequest `json:"release,omitempty"`
 	Request *RebootRequest  `json:"request,omitempty"`

@@ -27,8 +27,9 @@ type Query struct {
 	// Selector is what labels must be, those of the rack counted too, and Fields what fields must be, as
 	// kubectl's -l and --field-selector have it. See package selector.
 	Selector, Fields string
-	// Only are paths of fields, joined by commas, that the resources have: status.power,metadata.labels. All
+	// Only are paths of fields, joined by commas, that the resources have: status.phase,metadata.labels. All
 	// others are as if they were not set, but for apiVersion, kind and name. Empty is all; a hub that does not know it gives all.
+	// A watch tells of no change besides them.
 	Only string
 	// Limit is how many a page has at most, up to [MaxPage]; 0 is 100 of the first and 500 of the others.
 	Limit int

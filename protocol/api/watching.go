@@ -96,7 +96,7 @@ func (o Objects) watch(ctx context.Context, kind resource.Kind, q Query, f *foll
 	})
 	defer silence.Stop()
 	v := url.Values{}
-	for key, value := range map[string]string{QueryPosition: f.position, QuerySelector: q.Selector, QueryField: q.Fields} {
+	for key, value := range map[string]string{QueryPosition: f.position, QuerySelector: q.Selector, QueryField: q.Fields, QueryOnly: q.Only} {
 		if value != "" {
 			v.Set(key, value)
 		}

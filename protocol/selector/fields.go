@@ -86,6 +86,14 @@ func walk(t reflect.Type, path []string) (end reflect.Type, missing string) {
 	return t, path[0]
 }
 
+// Paths are the paths of the fields that are compared.
+func (f Fields) Paths() (out []string) {
+	for _, one := range f {
+		out = append(out, strings.Join(one.path, "."))
+	}
+	return out
+}
+
 // Matches reports whether a value that [Plain] made has all that is selected. What is not there is
 // empty, as with kubectl. Of a list one element has to have the value; with != none has it.
 func (f Fields) Matches(plain any) bool {

@@ -18,7 +18,7 @@ type part struct{ fields map[string]*part }
 // always are the fields that are wanted whatever is asked for: without them nobody could say what it is.
 var always = []string{"apiVersion", "kind", "metadata.name"}
 
-// ParseOnly reads paths of fields, joined by commas, such as metadata.labels,status.power. A field is there with
+// ParseOnly reads paths of fields, joined by commas, such as metadata.labels,status.phase. A field is there with
 // all that is in it, and a path through a list goes on in each of its elements. A path that a resource of the kind cannot
 // have is an error. Errors are invalid.
 func ParseOnly(s string, kind resource.Kind) (out Only, err error) {
@@ -58,13 +58,55 @@ func (p *part) want(path []string) {
 // All reports whether everything is wanted.
 func (o Only) All() bool { return o.root == nil }
 
-// Wants reports whether something is wanted of a field of resources themselves, such as status.
-func (o Only) Wants(field string) bool {
-	if o.root == nil {
-		return true
+// Wants reports whether something is wanted of the field at a path, such as status or metadata.annotations.
+func (o Only) Wants(path string) bool {
+	p := o.root
+	for name := range strings.SplitSeq(path, ".") {
+		if p == nil {
+			return true
+		}
+		next, wanted := p.fields[name]
+		if !wanted {
+			return false
+		}
+		p = next
 	}
-	_, wanted := o.root.fields[field]
-	return wanted
+	return true
+}
+
+// With is o with more paths, which resources have.
+func (o Only) With(paths ...string) Only {
+	if o.root == nil || len(paths) == 0 {
+		return o
+	}
+	out := Only{&part{map[string]*part{}}}
+	for _, path := range append(o.paths(), paths...) {
+		out.root.want(strings.Split(path, "."))
+	}
+	return out
+}
+
+// String is the same for all Only that want the same; empty for all.
+func (o Only) String() string { return strings.Join(o.paths(), ",") }
+
+// paths are the paths of what is wanted whole, sorted.
+func (o Only) paths() (out []string) {
+	if o.root != nil {
+		out = o.root.paths("")
+		slices.Sort(out)
+	}
+	return out
+}
+
+func (p *part) paths(before string) (out []string) {
+	for name, next := range p.fields {
+		if next == nil {
+			out = append(out, before+name)
+		} else {
+			out = append(out, next.paths(before+name+".")...)
+		}
+	}
+	return out
 }
 
 // Of returns what is wanted of a value in JSON, as encoding/json writes it: without spaces between. The error is of a

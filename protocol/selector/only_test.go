@@ -57,6 +57,43 @@ func TestOnly(t *testing.T) {
 	}
 }
 
+func TestOnlyIsKnownByWhatItWants(t *testing.T) {
+	for paths, want := range map[string]string{
+		"":                                "",
+		"metadata.name":                   "apiVersion,kind,metadata.name",
+		"status.phase, kind":              "apiVersion,kind,metadata.name,status.phase",
+		"status,status.phase":             "apiVersion,kind,metadata.name,status",
+		"status.phase,status":             "apiVersion,kind,metadata.name,status",
+		"metadata,spec.macs,status.claim": "apiVersion,kind,metadata,spec.macs,status.claim",
+	} {
+		o, err := ParseOnly(paths, resource.KindServer)
+		if err != nil || o.String() != want {
+			t.Errorf("%q: %q, %v", paths, o, err)
+		}
+	}
+	o, err := ParseOnly("metadata.annotations.a,status.conditions", resource.KindServer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := o.With("spec.macs", "status").String(); got != "apiVersion,kind,metadata.annotations.a,metadata.name,spec.macs,status" {
+		t.Error(got)
+	}
+	if got := o.String(); got != "apiVersion,kind,metadata.annotations.a,metadata.name,status.conditions" {
+		t.Errorf("it was changed: %s", got)
+	}
+	if got := (Only{}).With("spec"); !got.All() {
+		t.Error(got)
+	}
+	for path, want := range map[string]bool{"status": true, "spec": false, "metadata.annotations": true, "metadata.labels": false, "status.conditions.code": true, "status.phase": false} {
+		if o.Wants(path) != want {
+			t.Errorf("%s: %t", path, !want)
+		}
+		if !(Only{}).Wants(path) {
+			t.Errorf("%s is not among all", path)
+		}
+	}
+}
+
 // FuzzOnly: of whatever is JSON, that is left which one gets by taking it apart and putting it together; of all else,
 // an error or what was there.
 func FuzzOnly(f *testing.F) {

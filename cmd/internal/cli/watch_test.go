@@ -128,6 +128,29 @@ func TestGetWatchShowsWhatChanges(t *testing.T) {
 	}
 }
 
+// Of names alone only what comes is shown.
+func TestGetWatchOfNames(t *testing.T) {
+	hub := apitest.New(t)
+	if _, err := hub.Client(t).Objects.Apply(t.Context(), storetest.Site(), false); err != nil {
+		t.Fatal(err)
+	}
+	out, stop := start(t, hub, "get", "servers", "-w", "-o", "name")
+	out.await(t, "server/n2")
+	hub.Fleet.SetServer("n2", resource.ServerStatus{Phase: resource.PhaseAvailable})
+	again := []resource.Object{storetest.Server("n1", "b1", "boot", "52:54:00:00:00:01")}
+	if _, err := hub.Client(t).Objects.Delete(t.Context(), resource.KindServer, "n1"); err != nil {
+		t.Fatal(err)
+	}
+	out.await(t, "server/n1 is gone")
+	if _, err := hub.Client(t).Objects.Apply(t.Context(), again, false); err != nil {
+		t.Fatal(err)
+	}
+	out.await(t, "server/n1\nserver/n2\nserver/n1 is gone, or is not what was asked for any more\nserver/n1\n")
+	if code := stop(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
 func TestEventsFollow(t *testing.T) {
 	hub := apitest.New(t)
 	hub.Fleet.AddEvent("n1", resource.CondHeld, "first")

@@ -9,9 +9,9 @@ import (
 )
 
 // Watch tells what there is of what was named or selected, of one kind, and then what changes; see
-// [api.Objects.Watch].
-func (ch *Choice) Watch(ctx context.Context, c *api.Client, w Wanted) iter.Seq2[api.Change, error] {
-	q := api.Query{Selector: ch.labels, Fields: ch.fields}
+// [api.Objects.Watch]. only are the fields that are needed, as [api.Query] has them.
+func (ch *Choice) Watch(ctx context.Context, c *api.Client, w Wanted, only string) iter.Seq2[api.Change, error] {
+	q := api.Query{Selector: ch.labels, Fields: ch.fields, Only: only}
 	if len(w.Names) == 1 {
 		q.Fields = "metadata.name=" + w.Names[0]
 	}

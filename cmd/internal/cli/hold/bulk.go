@@ -13,8 +13,8 @@ import (
 func bulkCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "bulk", Short: "What the hub works off for many servers",
-		Long: "What the hub works off for many servers. rackctl hold, reboot and power-off with a selector make one; rackctl get bulk\n" +
-			"lists them, rackctl describe bulk ID has what became of each.",
+		Long: "What the hub works off for many servers. rackctl hold, release, reboot and power-off with a selector make one;\n" +
+			"rackctl get bulk lists them, rackctl describe bulk ID has what became of each.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(&cobra.Command{

@@ -1,6 +1,7 @@
 package hold
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -61,11 +62,23 @@ func (s *inHub) ask(ctx context.Context, pr *printer.Printer, c *api.Client, r a
 
 // judge says what became of each as if they had been done one after another, and returns those that were done.
 func (s *inHub) judge(pr *printer.Printer, b api.BulkStatus, servers []string) (done []string, err error) {
+	became := outcomes(b)
+	err = s.Each(pr, servers, became)
+	for _, name := range servers {
+		if became(name) == nil {
+			done = append(done, name)
+		}
+	}
+	return done, err
+}
+
+// outcomes says what became of a name; nil is done.
+func outcomes(b api.BulkStatus) func(name string) error {
 	became := map[string]api.BulkResult{}
 	for _, r := range b.Results {
 		became[r.Name] = r
 	}
-	err = s.Each(pr, servers, func(name string) error {
+	return func(name string) error {
 		switch r := became[name]; r.Outcome {
 		case api.BulkItemDone:
 			return nil
@@ -75,13 +88,7 @@ func (s *inHub) judge(pr *printer.Printer, b api.BulkStatus, servers []string) (
 		}
 		return protocol.Errorf(protocol.CodeConflict, string(b.Action), "was not tried: the bulk operation is %s", b.State).
 			WithHint("rackctl describe bulk %s", b.ID)
-	})
-	for _, name := range servers {
-		if became[name].Outcome == api.BulkItemDone {
-			done = append(done, name)
-		}
 	}
-	return done, err
 }
 
 // showHolds shows what became of a bulk operation as the loop would.
@@ -100,8 +107,8 @@ func (s *inHub) showHolds(ctx context.Context, pr *printer.Printer, c *api.Clien
 	return errors.Join(finishHolds(ctx, pr, c, holds, until, timeout), failed)
 }
 
-// showRequests is as showHolds.
-func (s *inHub) showRequests(ctx context.Context, pr *printer.Printer, c *api.Client, b api.BulkStatus, servers []string, wait bool, timeout time.Duration) error {
+// showRequests is as showHolds. ref is that of the requests; empty is the bulk operation's.
+func (s *inHub) showRequests(ctx context.Context, pr *printer.Printer, c *api.Client, b api.BulkStatus, servers []string, ref string, wait bool, timeout time.Duration) error {
 	if s.noWait {
 		return s.show(pr, b)
 	}
@@ -109,7 +116,7 @@ func (s *inHub) showRequests(ctx context.Context, pr *printer.Printer, c *api.Cl
 	if len(done) == 0 {
 		return failed
 	}
-	all, err := s.requests(ctx, pr, c, b.ID, wait, timeout)
+	all, err := s.requests(ctx, pr, c, b, cmp.Or(ref, "bulk/"+b.ID), done, wait, timeout)
 	if len(all) > 0 {
 		err = errors.Join(pr.Show(asked.View(all...)), err)
 	}
@@ -134,18 +141,25 @@ func (s *inHub) holds(ctx context.Context, c *api.Client, by, key string, server
 	}), nil
 }
 
-// requests are those of a bulk operation, as far as their agents have answered.
-func (s *inHub) requests(ctx context.Context, pr *printer.Printer, c *api.Client, id string, wait bool, timeout time.Duration) (done []api.RequestStatus, err error) {
+// requests are those of a bulk operation for servers, as far as their agents have answered.
+func (s *inHub) requests(ctx context.Context, pr *printer.Printer, c *api.Client, b api.BulkStatus, ref string, servers []string, wait bool, timeout time.Duration) (done []api.RequestStatus, err error) {
 	all, err := c.Requests.List(ctx, "")
 	if err != nil {
 		return nil, err
 	}
 	mine, names := map[string]api.RequestStatus{}, []string{}
+	meant := map[string]bool{}
+	for _, name := range servers {
+		meant[name] = true
+	}
 	for _, r := range all {
-		if r.Ref == "bulk/"+id {
-			mine[r.Server] = r
+		if !meant[r.Server] || r.Ref != ref || r.By != b.By || string(r.Action) != string(b.Action) {
+			continue
+		}
+		if _, again := mine[r.Server]; !again {
 			names = append(names, r.Server)
 		}
+		mine[r.Server] = r // the newest: one with the same ref may have ended before
 	}
 	err = s.Each(pr, names, func(name string) error {
 		r, err := follow(ctx, pr, c, mine[name], wait, timeout)

@@ -60,7 +60,7 @@ func requestCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer, name s
 			if err != nil {
 				return err
 			}
-			if several.fits(servers) && ref == "" {
+			if several.fits(servers) {
 				one := req
 				one.Action = ""
 				b, known, err := several.ask(cmd.Context(), pr, c, api.BulkRequest{Action: api.BulkAction(action), Names: servers, Request: &one})
@@ -68,7 +68,7 @@ func requestCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer, name s
 					return err
 				}
 				if known {
-					return several.showRequests(cmd.Context(), pr, c, b, servers, wait, timeout)
+					return several.showRequests(cmd.Context(), pr, c, b, servers, ref, wait, timeout)
 				}
 			}
 			var done []api.RequestStatus

@@ -19,12 +19,13 @@ import (
 
 func releaseCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *cobra.Command {
 	var server, key, reason string
-	var several several
+	var several inHub
 	cmd := &cobra.Command{
 		Use: "release HOLD-ID | --server SERVER --key KEY | -l SELECTOR --key KEY", Short: "Release a hold", Args: cobra.MaximumNArgs(1),
 		Long: "Release a hold. Only its owner does, or somebody who may break glass, with a reason\n" +
 			"that is recorded. --key means a hold of your own. What was released before stays so: the\n" +
-			"command says it, and succeeds.",
+			"command says it, and succeeds.\n\n" +
+			"With a selector the hub works it off, as a bulk operation, and goes on when this command ends.",
 		Example: "  rackctl release --server n1 --key node/7\n  rackctl release 01jd0000000000000000000000 --break-glass 'its owner is gone'",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("break-glass") && strings.TrimSpace(reason) == "" {
@@ -78,9 +79,10 @@ func release(ctx context.Context, c *api.Client, id, reason string) (*resource.H
 	return hold, released(hold, before), nil
 }
 
-// releaseSelected releases the holds with a key on servers that a selector means. A server that has none is
+// releaseSelected releases the holds with a key on servers that a selector means, in the hub. A server that has none is
 // said, and is no failure: the same again is what somebody does who was interrupted.
-func releaseSelected(cmd *cobra.Command, hubs *client.Hubs, src *files.Input, pr *printer.Printer, several *several, key, reason string) error {
+func releaseSelected(cmd *cobra.Command, hubs *client.Hubs, src *files.Input, pr *printer.Printer, several *inHub, key, reason string) error {
+	ctx := cmd.Context()
 	servers, err := several.servers(cmd, hubs, src, pr, "release", nil)
 	if err != nil {
 		return err
@@ -89,30 +91,92 @@ func releaseSelected(cmd *cobra.Command, hubs *client.Hubs, src *files.Input, pr
 	if err != nil {
 		return err
 	}
-	var holds []*resource.Hold
-	var names, lines []string
-	err = several.Each(pr, servers, func(server string) error {
-		id, err := findHold(cmd.Context(), c, server, key, reason != "")
-		if protocol.CodeOf(err) == protocol.CodeNotFound {
-			pr.Progress("%s", err)
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		hold, text, err := release(cmd.Context(), c, id, reason)
-		if err == nil {
-			holds, names, lines = append(holds, hold), append(names, "hold/"+id), append(lines, text)
-		}
-		return err
-	})
-	switch {
-	case len(holds) > 0:
-		return errors.Join(pr.Text(holds, names, strings.Join(lines, "\n")), err)
-	case err != nil:
+	mine, err := readHolds(ctx, c, key)
+	if err != nil {
 		return err
 	}
-	return protocol.Errorf(protocol.CodeNotFound, "release", "you have no hold with key %q on any of these servers", key).WithHint("rackctl get holds lists them")
+	meant := map[string]*resource.Hold{} // by server
+	wrong := map[string]error{}
+	var tried, ids []string
+	for _, server := range servers {
+		hold, err := mine.on(server, reason != "")
+		switch {
+		case protocol.CodeOf(err) == protocol.CodeNotFound:
+			pr.Progress("%s", err)
+			continue
+		case err != nil && !several.KeepsGoing():
+			pr.Progress("%s failed, and nothing was released", server)
+			return err
+		case err != nil:
+			wrong[server] = err
+		default:
+			meant[server], ids = hold, append(ids, hold.Metadata.Name)
+		}
+		tried = append(tried, server)
+	}
+	if len(tried) == 0 {
+		return protocol.Errorf(protocol.CodeNotFound, "release", "you have no hold with key %q on any of these servers", key).WithHint("rackctl get holds lists them")
+	}
+	became := func(string) error { return nil }
+	if len(ids) > 0 {
+		b, known, err := several.ask(ctx, pr, c, api.BulkRequest{Action: api.BulkRelease, Names: ids, Release: &api.ReleaseRequest{BreakGlass: reason}})
+		switch {
+		case err != nil:
+			return err
+		case !known:
+			return protocol.Errorf(protocol.CodeUnsupported, "release", "the hub is of a version that works nothing off").
+				WithHint("give hub and rackctl the same version; release one hold by its id until then")
+		case !several.noWait:
+			became = outcomes(b)
+		default:
+			failed := several.Each(pr, tried, func(server string) error { return wrong[server] })
+			return errors.Join(several.show(pr, b), failed)
+		}
+	}
+	failed := several.Each(pr, tried, func(server string) error {
+		if err := wrong[server]; err != nil {
+			return err
+		}
+		return became(meant[server].Metadata.Name)
+	})
+	var done []*resource.Hold
+	for _, server := range tried {
+		if h := meant[server]; h != nil && became(h.Metadata.Name) == nil {
+			done = append(done, h)
+		}
+	}
+	if len(done) == 0 {
+		return failed
+	}
+	return errors.Join(showReleased(ctx, pr, c, done), failed)
+}
+
+// showReleased shows holds that were released, by what was read of them before.
+func showReleased(ctx context.Context, pr *printer.Printer, c *api.Client, before []*resource.Hold) error {
+	all, err := api.GetAll[*resource.Hold](ctx, c)
+	if err != nil {
+		return err
+	}
+	now := map[string]*resource.Hold{}
+	for _, h := range all {
+		now[h.Metadata.Name] = h
+	}
+	holds := make([]*resource.Hold, len(before))
+	names, lines := make([]string, len(before)), make([]string, len(before))
+	for i, was := range before {
+		id := was.Metadata.Name
+		h := now[id]
+		if h == nil {
+			h = was
+			if !pr.Tabular() { // it has left the list, as its agent has said so: the same release again reads it
+				if h, err = c.Holds.Release(ctx, id, api.ReleaseRequest{}); err != nil {
+					return err
+				}
+			}
+		}
+		holds[i], names[i], lines[i] = h, "hold/"+id, released(h, was)
+	}
+	return pr.Text(holds, names, strings.Join(lines, "\n"))
 }
 
 // holdID is an id as somebody names it: by itself, or as -o name prints it.
@@ -130,35 +194,73 @@ func released(h, before *resource.Hold) string {
 
 // findHold is the caller's hold on a server. Those of others are only meant by somebody who breaks glass.
 func findHold(ctx context.Context, c *api.Client, server, key string, breaks bool) (string, error) {
-	me, err := c.Whoami(ctx)
+	h, err := readHolds(ctx, c, key)
 	if err != nil {
 		return "", err
+	}
+	hold, err := h.on(server, breaks)
+	if err != nil {
+		return "", err
+	}
+	return hold.Metadata.Name, nil
+}
+
+// keyed are the holds with a key, by server, and who asks for them.
+type keyed struct {
+	me, key string
+	holds   map[string][]*resource.Hold
+}
+
+func readHolds(ctx context.Context, c *api.Client, key string) (k keyed, err error) {
+	me, err := c.Whoami(ctx)
+	if err != nil {
+		return k, err
 	}
 	all, err := api.GetAll[*resource.Hold](ctx, c)
 	if err != nil {
-		return "", err
+		return k, err
 	}
-	var others []string
+	return keyedBy(me.Name, key, all), nil
+}
+
+func keyedBy(me, key string, all []*resource.Hold) keyed {
+	k := keyed{me, key, map[string][]*resource.Hold{}}
 	for _, h := range all {
+		if h.Spec.Key == key {
+			k.holds[h.Spec.Server] = append(k.holds[h.Spec.Server], h)
+		}
+	}
+	return k
+}
+
+// on is the caller's hold on a server, also one that was released; that of another only where breaks says so, and only
+// if there is one. The codes are not_found, conflict and denied.
+func (k keyed) on(server string, breaks bool) (*resource.Hold, error) {
+	var own *resource.Hold
+	var others []*resource.Hold
+	var ids []string
+	for _, h := range k.holds[server] {
 		switch {
-		case h.Spec.Server != server || h.Spec.Key != key:
-		case h.Spec.Owner == me.Name:
-			return h.Metadata.Name, nil
+		case h.Spec.Owner == k.me && (own == nil || own.Status.ReleasedAt != nil): // one that still lies is meant first
+			own = h
+		case h.Spec.Owner == k.me:
 		case h.Status.ReleasedAt == nil:
-			others = append(others, h.Metadata.Name)
+			others, ids = append(others, h), append(ids, h.Metadata.Name)
 		}
 	}
 	switch {
+	case own != nil:
+		return own, nil
 	case len(others) == 0:
-		return "", protocol.Errorf(protocol.CodeNotFound, "release", "you have no hold on server %q with key %q", server, key).
+		return nil, protocol.Errorf(protocol.CodeNotFound, "release", "you have no hold on server %q with key %q", server, k.key).
 			WithHint("rackctl get holds lists them; nothing is left to do for one that was released and whose agent has said so")
 	case breaks && len(others) == 1:
 		return others[0], nil
 	case breaks:
-		return "", protocol.Errorf(protocol.CodeConflict, "release", "several callers hold server %q with key %q: %s", server, key, strings.Join(others, ", ")).
+		return nil, protocol.Errorf(protocol.CodeConflict, "release", "several callers hold server %q with key %q: %s", server, k.key, strings.Join(ids, ", ")).
 			WithHint("release one by its id")
 	}
-	return "", protocol.Errorf(protocol.CodeDenied, "release", "you have no hold on server %q with key %q; others have: %s", server, key, strings.Join(others, ", ")).
+	return nil, protocol.Errorf(protocol.CodeDenied, "release", "you have no hold on server %q with key %q; others have: %s", server, k.key, strings.Join(ids, ", ")).
 		WithHint("its owner releases it; rackctl release HOLD-ID --break-glass REASON does it for somebody else, and is recorded")
 }
 

@@ -41,7 +41,11 @@ func (f *following) run(ctx context.Context) error {
 		return protocol.Errorf(protocol.CodeInvalid, "", "one kind can be watched at a time").WithHint("give one kind")
 	}
 	f.first.Kind = f.Wanted[0].Kind
-	for c, err := range f.Watch(ctx, f.hub, f.Wanted[0]) {
+	only := ""
+	if f.printer.Form == printer.FormName && f.sortBy == "" {
+		only = "metadata.name,metadata.uid" // by its uid one that was made anew is another
+	}
+	for c, err := range f.Watch(ctx, f.hub, f.Wanted[0], only) {
 		if err == nil {
 			err = f.take(ctx, c)
 		}

@@ -50,7 +50,7 @@ func getCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *cobra.Com
 	cmd.Flags().BoolVar(&o.showLabels, "show-labels", false, "show all labels in a column")
 	cmd.Flags().StringVarP(&o.labelColumns, "label-columns", "L", "", "show these labels, also those of the rack, in a column each")
 	cmd.Flags().BoolVar(&o.ignoreMissing, "ignore-not-found", false, "what is not there is no error")
-	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "go on, and show each one again when it changes")
+	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "go on, and show each one again when what is shown of it changes")
 	cmd.Flags().BoolVar(&o.watchOnly, "watch-only", false, "show only what changes from now on")
 	return cmd
 }

@@ -69,7 +69,7 @@ func TestServerCells(t *testing.T) {
 			if o.Metadata.Name != row.server {
 				continue
 			}
-			cells := serverCells(o, s.places.Of(o), held[row.server], noon())
+			cells := serverCells(o, s.places.Of(o), held[row.server], noon(), false)
 			if c := cells[at[row.column]]; c.text != row.want || c.tone != row.tone {
 				t.Errorf("%s %s: %q in tone %d, want %q in %d", row.server, row.column, c.text, c.tone, row.want, row.tone)
 			}

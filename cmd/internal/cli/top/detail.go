@@ -24,7 +24,11 @@ func (m model) detail() []cell {
 		return []cell{say("The hub has no such server any more, or it is not among those that were asked for.")}
 	}
 	now := m.shot.at
-	_, facts, conditions := kinds.Describe(resource.KindServer, s, now, m.shot.places.Of)
+	rack := m.shot.places.Of(s)
+	if m.looked.server == m.open && m.looked.object != nil { // the rows have some of its fields only
+		s = m.looked.object
+	}
+	_, facts, conditions := kinds.Describe(resource.KindServer, s, now, func(resource.Object) string { return rack })
 	var out []cell
 	add := func(text string) {
 		for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {

@@ -184,7 +184,7 @@ func (m model) openLines(at time.Time, p painter) []string {
 	out := []string{p.whole(m.columns, say(fmt.Sprintf("server %s, lines %d-%d of %d%s", m.open, min(first+1, end), end, len(lines), m.ofThen()))), p.whole(m.columns, cell{})}
 	if s := m.server(); s != nil {
 		rack := m.shot.places.Of(s)
-		cells := serverCells(s, rack, holdsOf(m.shot)[m.open], at)
+		cells := serverCells(s, rack, holdsOf(m.shot)[m.open], at, m.shot.live)
 		out[1] = m.tableLine(p, widths(serverColumns(), m.columns), " ", func(i int) cell { return cells[i] })
 	}
 	for _, c := range lines[first:end] {

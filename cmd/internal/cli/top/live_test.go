@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,10 +36,11 @@ type relay struct {
 	listener net.Listener
 	conns    []net.Conn
 	group    sync.WaitGroup
+	passed   atomic.Int64 // bytes, both ways
 }
 
 // open lets connections through at an address.
-func (r *relay) open(t *testing.T, address string) string {
+func (r *relay) open(t testing.TB, address string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", address)
 	if err != nil {
@@ -61,11 +63,23 @@ func (r *relay) open(t *testing.T, address string) string {
 			r.mu.Lock()
 			r.conns = append(r.conns, in, out)
 			r.mu.Unlock()
-			r.group.Go(func() { pass(out, in) })
-			r.group.Go(func() { pass(in, out) })
+			r.group.Go(func() { pass(counting{out, &r.passed}, in) })
+			r.group.Go(func() { pass(counting{in, &r.passed}, out) })
 		}
 	})
 	return l.Addr().String()
+}
+
+// counting counts what is written to a connection.
+type counting struct {
+	net.Conn
+	to *atomic.Int64
+}
+
+func (c counting) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	c.to.Add(int64(n))
+	return n, err
 }
 
 func pass(to, from net.Conn) {
@@ -199,10 +213,12 @@ func (d *drawn) says(t *testing.T, text string) {
 // start runs the program of a feed; keys are typed into it, and ended waits for its end.
 func start(t *testing.T, f *feed) (frames *drawn, keys func(string), ended func() error) {
 	t.Helper()
-	first, _, err := f.next(t.Context())
+	t.Cleanup(f.close)
+	first, err := f.first(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
+	first.live = true
 	in, typed := io.Pipe()
 	frames = &drawn{changed: make(chan struct{}, 1)}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -229,7 +245,6 @@ func TestProgram(t *testing.T) {
 	frames.says(t, ">n2")
 	// What becomes of a server is shown, and it goes to the top. It stays selected.
 	runs(hub, "n2", resource.PhaseError)
-	hub.Fleet.AddEvent("n2", resource.ConditionCode(resource.EventAttemptFailed), "")
 	frames.says(t, "1 failing")
 	frames.await(t, "n2 above n1", func(f string) bool {
 		return strings.Index(f, ">n2") > 0 && strings.Index(f, ">n2") < strings.Index(f, " n1")
@@ -257,10 +272,12 @@ func TestProgramIsStopped(t *testing.T) {
 	hub := site(t)
 	link, _ := linkTo(t, hub, hub.URL, apitest.Token)
 	f := &feed{link: link, chosen: selecting(t, ""), clock: time.Now}
-	first, _, err := f.next(t.Context())
+	t.Cleanup(f.close)
+	first, err := f.first(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
+	first.live = true
 	ctx, cancel := context.WithCancel(t.Context())
 	in, typed := io.Pipe()
 	defer typed.Close()
@@ -287,7 +304,7 @@ func TestProgramOutlivesItsHub(t *testing.T) {
 	way.cut()
 	frames.says(t, "HUB LOST since ")
 	frames.says(t, "NOT OF NOW")
-	runs(hub, "n2", resource.PhaseError) // and no event says so
+	runs(hub, "n2", resource.PhaseError)
 	way.open(t, address)
 	frames.await(t, "the hub is back", func(f string) bool { return !strings.Contains(f, "HUB LOST") && strings.Contains(f, "1 failing") })
 	keys("q")

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rackboot/cmd/internal/cli/client"
+	"rackboot/protocol/api"
 	"rackboot/protocol/resource"
 )
 
@@ -55,6 +56,9 @@ func (l *looker) follow(ctx context.Context, name string) {
 			t, err = asked(ctx, func(ctx context.Context) (resource.Trace, error) { return c.Servers.Trace(ctx, name, 0) })
 		}
 		got := looked{server: name, trace: t}
+		if err == nil {
+			got.object, err = asked(ctx, func(ctx context.Context) (*resource.Server, error) { return api.Get[*resource.Server](ctx, c, name) })
+		}
 		switch {
 		case ctx.Err() != nil:
 			return

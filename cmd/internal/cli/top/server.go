@@ -28,7 +28,7 @@ func serverRows(s snapshot, now time.Time) []row {
 	out := make([]row, len(s.servers))
 	for i, o := range s.servers {
 		holds, rack := held[o.Metadata.Name], s.places.Of(o)
-		r := row{name: o.Metadata.Name, rack: rack, level: serverLevel(o, holds, now), cells: func(now time.Time) []cell { return serverCells(o, rack, holds, now) }}
+		r := row{name: o.Metadata.Name, rack: rack, level: serverLevel(o, holds, now), cells: func(now time.Time) []cell { return serverCells(o, rack, holds, now, s.live) }}
 		if p := o.Status.Report; p != nil && p.Awaits != nil {
 			r.waits = p.Awaits.Since
 		}
@@ -70,11 +70,11 @@ func stateOf(s resource.HoldState, w resource.HoldWord) resource.HoldState {
 	return cmp.Or(s, resource.HoldState(w), resource.StateAccepted)
 }
 
-func serverCells(s *resource.Server, rack string, holds []resource.HoldState, now time.Time) []cell {
+func serverCells(s *resource.Server, rack string, holds []resource.HoldState, now time.Time, live bool) []cell {
 	return []cell{
 		{text: s.Metadata.Name, tone: serverLevel(s, holds, now).tone()},
 		say(rack), phaseCell(s.Status.Phase), powerCell(s), stageCell(s), holdsCell(holds), awaitsCell(s, now),
-		conditionCell(s.Status.Conditions, now), readCell(s, now), say(s.Status.Claim),
+		conditionCell(s.Status.Conditions, now), readCell(s, now, live), say(s.Status.Claim),
 	}
 }
 
@@ -163,7 +163,11 @@ func conditionCell(all []resource.ConditionState, now time.Time) cell {
 	return c
 }
 
-func readCell(s *resource.Server, now time.Time) cell {
+// readCell is how long ago a server was read. A watch does not tell that of one whose reads are not too old.
+func readCell(s *resource.Server, now time.Time, live bool) cell {
+	if live && !s.Status.Stale && s.Status.ReadAt != nil {
+		return say("fresh")
+	}
 	c := say(cmp.Or(printer.Age(s.Status.ReadAt, now), "-"))
 	if s.Status.Stale {
 		c.short, c.tone = c.text, printer.Bad

@@ -18,6 +18,8 @@ type snapshot struct {
 	holds                []*resource.Hold
 	freezes              []*resource.Freeze
 	places               where.Racks
+	// live says that a watch tells it: then nobody says when servers were read that are not stale.
+	live bool
 	// lacks is why something may be missing; empty where nothing is.
 	lacks string
 }
@@ -35,6 +37,7 @@ func (t trouble) lost() bool { return !t.since.IsZero() }
 // looked is what was read of the one server that is open.
 type looked struct {
 	server string
+	object *resource.Server // with all its fields; nil where it was not read
 	trace  resource.Trace
 	why    string // why there is no trace; empty where there is one
 }

@@ -33,9 +33,9 @@ func Command(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *cobra.Co
 			"what may not be as it is shown, what is on its way.\n\n" +
 			"Keys: j, k and arrows move, enter looks at one server or at the servers of a rack, / filters, esc shows\n" +
 			"all, tab changes between servers and racks, s the order, p stops what is shown, q ends.\n\n" +
-			"Servers that the hub's events name are read within a second or two, and all others as often as that is a fifth\n" +
-			"of a hub's time at most: each second, and up to every 15 s where a read takes long. A hub that does not answer\n" +
-			"is said, with since when, and asked again. Labels of a rack count as those of what is in it.",
+			"The hub tells what changes within some seconds; a screen is drawn of it once a second. READ says fresh of a server\n" +
+			"whose last read is not too old. A hub that does not answer is said, with since when, and asked again. Labels of a\n" +
+			"rack count as those of what is in it.",
 		Example: "  rackctl top\n  rackctl top --rack rack-17\n  rackctl top -l row=7\n  rackctl top --once | head",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return o.run(cmd, hubs, src, pr)
@@ -65,11 +65,13 @@ func (o *options) run(cmd *cobra.Command, hubs *client.Hubs, src *files.Input, p
 	}
 	defer link.Close()
 	f := &feed{link: link, chosen: &o.Choice, rack: o.rack, clock: time.Now}
-	first, _, err := f.next(cmd.Context())
+	defer f.close()
+	first, err := f.first(cmd.Context())
 	if err != nil {
 		return err
 	}
 	columns, lines := terminal.Size(pr.Out)
+	first.live = !o.once
 	m, paint := newModel(first, columns, lines), painter{colours: pr.Colours()}
 	if o.once {
 		return write(pr.Out, m.frame(f.clock(), paint))
