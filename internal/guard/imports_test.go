@@ -38,6 +38,7 @@ func layers() []layer {
 		{"protocol/wire", []string{"protocol", "protocol/message", "protocol/resource"}, "seals and opens what message names"},
 		{"protocol/sealbox", []string{"protocol", "protocol/message", "protocol/resource"}, "hub and agent seal and open alike; HPKE is of the standard library"},
 		{"protocol/link", []string{"protocol", "protocol/wire"}, "carries envelopes; MQTT stays inside"},
+		{"protocol/agentpackage", []string{"protocol", "protocol/wire"}, "what publishers sign, hubs show and agents verify alike"},
 		{"protocol/backupfile", []string{"protocol"}, "a backup's format and its check, for who has no hub"},
 		{"protocol/redact", []string{"protocol"}, "forms of secrets; it knows none of them"},
 		{"protocol/auditlog", []string{"protocol", "protocol/wire"}, "the audit log's format and its check, for who has no hub"},
