@@ -32,6 +32,7 @@ const (
 	FoundLoss       FindingCode = "StoreLostSomething"
 	FoundMissing    FindingCode = "KeyMissing"
 	FoundUnreadable FindingCode = "ValueUnreadable"
+	FoundUpgrade    FindingCode = "UpgradeDamaged"
 )
 
 // Check reads what an agent that does not run has on disk, and changes nothing. The error is that
@@ -50,6 +51,7 @@ func Check(c Config) (found []Finding, err error) {
 			found = append(found, Finding{FoundSealKey, sealKeyPath(c.DataDir), err.Error(), protocol.HintOf(err)})
 		}
 	}
+	found = append(found, checkUpgrades(c)...)
 	more, err := checkDatabase(c.DataDir, c.path("state"))
 	return append(found, more...), err
 }

@@ -10,7 +10,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
+	"rackboot/agent"
 	"rackboot/agent/guard"
+	"rackboot/agent/installed"
 	"rackboot/agent/otlp"
 	"rackboot/fdlimit"
 	"rackboot/internal/metrics"
@@ -41,9 +43,14 @@ type Options struct {
 	Clock state.Clock
 	// Crash is nil in production.
 	Crash state.Crasher
+	// Launched is the word of the launcher that started this process; nil is none.
+	Launched *installed.Launched
 	// Ready is called once all listeners are open.
 	Ready func()
 }
+
+// ErrTrial is in the chain of Run's error when the process is to end with [installed.ExitUpgrade].
+var ErrTrial = agent.ErrTrial
 
 // Run serves the rack until ctx ends. What its store is like is no reason to end: without one it
 // guards.

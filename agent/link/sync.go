@@ -147,6 +147,16 @@ func (r *Room) answered(m message.Sync, in store.Applied, asked time.Time, lacki
 		r.cfg.Reports.PokeAll() // with the session's nonce
 		r.cfg.Heard.LookAtAll() // what waited for the hub's time need not
 	}
+	if !lacking {
+		r.inStep()
+	}
+}
+
+// inStep says that the hub has answered, and that all that it has is in force.
+func (r *Room) inStep() {
+	if r.cfg.InStep != nil && !r.on.guards() {
+		r.cfg.InStep()
+	}
 }
 
 // follow follows a hub that has answered. It reports whether it is followed now.

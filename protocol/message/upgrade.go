@@ -45,6 +45,7 @@ const (
 	UpgradeWaitsPower    UpgradeCode = "power"    // a power action is under way
 	UpgradeWaitsHold     UpgradeCode = "hold"     // a hold is enforced, and its server not yet proved off
 	UpgradeWaitsHandover UpgradeCode = "handover" // the rack is given from one agent to the other
+	UpgradeWaitsHub      UpgradeCode = "hub"      // the hub is not heard: nothing is tried that it could not answer
 	UpgradeWaitsFetch    UpgradeCode = "fetch"    // the program cannot be fetched now; it is tried again
 )
 
@@ -73,7 +74,7 @@ const (
 // UpgradeCodes lists the codes.
 func UpgradeCodes() []UpgradeCode {
 	return []UpgradeCode{
-		UpgradeWaitsGuard, UpgradeWaitsAttempt, UpgradeWaitsFirmware, UpgradeWaitsPower, UpgradeWaitsHold, UpgradeWaitsHandover, UpgradeWaitsFetch,
+		UpgradeWaitsGuard, UpgradeWaitsAttempt, UpgradeWaitsFirmware, UpgradeWaitsPower, UpgradeWaitsHold, UpgradeWaitsHandover, UpgradeWaitsHub, UpgradeWaitsFetch,
 		UpgradeBadSignature, UpgradeBadManifest, UpgradeNoProgram, UpgradeTooOld, UpgradeBadProtocol, UpgradeLate, UpgradeBadFile, UpgradeNoRoom, UpgradeNotByLauncher,
 		UpgradeExited, UpgradeUnheard, UpgradeUnusable, UpgradeReplaced, UpgradeBroken,
 	}
