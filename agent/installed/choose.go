@@ -151,16 +151,17 @@ type Next struct {
 // Ended says what follows the end of a program. r is the record as it is on disk now, and ran what was started. The first rule
 // that fits decides.
 //
-//	asked | trial of it open | late, unstarted, other | code    | other trial | then
-//	yes   | *                | *                      | *       | *           | ends
-//	no    | yes              | *                      | *       | *           | fails, again
-//	no    | no               | late                   | *       | *           | again
-//	no    | no               | unstarted, of a slot   | *       | *           | is unusable, again
-//	no    | no               | unstarted              | *       | *           | ends
-//	no    | no               | other                  | upgrade | yes         | again
-//	no    | no               | other                  | *       | *           | ends
+//	asked | open | end       | slot | code  | other | then
+//	yes   | *    | *         | *    | *     | *     | ends
+//	no    | yes  | *         | *    | *     | *     | fails
+//	no    | no   | late      | *    | *     | *     | again
+//	no    | no   | unstarted | yes  | *     | *     | unusable
+//	no    | no   | unstarted | no   | *     | *     | ends
+//	no    | no   | ended     | *    | trial | yes   | again
+//	no    | no   | ended     | *    | *     | *     | ends
 //
-// Late without an open trial is one that the hub answered at the last moment.
+// open is that what ran is on a trial which still stands, other that the record has another one. What fails or is unusable
+// is followed by the program before. Late without an open trial is one that the hub answered at the last moment.
 func Ended(r Record, ran Start, order string, e End, now time.Time) Next {
 	open := ran.Trial && r.Trial != nil && r.Trial.Order == order
 	switch {

@@ -188,7 +188,7 @@ func (f Files) load(name string, into any) (there bool, err error) {
 		return false, protocol.Errorf(protocol.CodeUnavailable, "read "+path, "%w", err)
 	}
 	if err := decode(raw, into); err != nil {
-		return true, protocol.Errorf(protocol.CodeInvalid, "read "+path, "%w: %w", ErrDamaged, err)
+		return true, protocol.Errorf(protocol.CodeInvalid, "read "+path, "%w", errors.Join(ErrDamaged, err))
 	}
 	return true, nil
 }
