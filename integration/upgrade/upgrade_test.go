@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/ed25519"
-	"crypto/x509"
-	"encoding/pem"
 	"fmt"
 	"os"
 	"os/exec"
@@ -94,11 +92,11 @@ func newHost(t *testing.T) *host {
 	h.install("rackboot-launcher", "rackboot-launcher")
 	h.install("agent-"+v1, "rackboot-agent")
 	h.write("credentials/bmc", "username: admin\npassword: secret\n")
-	der, err := x509.MarshalPKIXPublicKey(h.publisher.Public())
+	_, public, err := wire.EncodeKey(h.publisher)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.write("publisher.pub", string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})))
+	h.write("publisher.pub", string(public))
 	h.write("ca.pem", string(h.hub.ca))
 	h.write("agent.yaml", fmt.Sprintf("dataDir: %[1]s/data\ncredentialsDir: %[1]s/credentials\nlink: {firstDelay: 0s}\nisos: {spread: 0s}\nupgrade: {keys: [%[1]s/publisher.pub]}\n", dir))
 	said, err := exec.Command(h.path("bin/rackboot-agent"), "join", "--config", h.path("agent.yaml"), "--hub", h.hub.api.URL, "--token", "secret", "--ca", h.path("ca.pem")).CombinedOutput()
