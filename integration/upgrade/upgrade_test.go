@@ -76,14 +76,19 @@ type host struct {
 	done      chan error
 }
 
-func newHost(t *testing.T) *host {
+func newHost(t *testing.T) (h *host) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "up") // short: a socket is in it
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	h := &host{t: t, hub: newHub(t), dir: dir, publisher: ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, 32)), window: time.Minute, log: &log{news: make(chan struct{}, 1)}}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("%s", h.log)
+		}
+		_ = os.RemoveAll(dir)
+	})
+	h = &host{t: t, hub: newHub(t), dir: dir, publisher: ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, 32)), window: time.Minute, log: &log{news: make(chan struct{}, 1)}}
 	for _, sub := range []string{"bin", "credentials"} {
 		if err := os.Mkdir(filepath.Join(dir, sub), 0o700); err != nil {
 			t.Fatal(err)
@@ -143,11 +148,6 @@ func (h *host) start() {
 	cmd, done := h.cmd, h.done
 	go func() { done <- cmd.Wait() }()
 	h.t.Cleanup(h.kill)
-	h.t.Cleanup(func() {
-		if h.t.Failed() {
-			h.t.Logf("%s", h.log)
-		}
-	})
 }
 
 // stop ends the launcher as systemd does, and wants it to end well.
@@ -454,9 +454,10 @@ func TestPowerCuts(t *testing.T) {
 	h.hub.silence(false)
 	h.runs(v2, n)
 	h.stage("01order", message.UpgradeDone, "")
+	_, n = h.hub.greeted()
 	h.kill()
 	h.start()
-	h.runs(v2, 0)
+	h.runs(v2, n)
 	if r := h.record(); r.Current != installed.SlotA {
 		t.Errorf("%+v", r)
 	}

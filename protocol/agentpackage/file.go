@@ -92,7 +92,7 @@ func (r *Reader) Next() (Binary, io.Reader, error) {
 	case errors.Is(err, io.EOF) && r.next == len(r.manifest.Binaries):
 		return Binary{}, nil, io.EOF
 	case err != nil:
-		return Binary{}, nil, noPackage("it ends before its last program: %w", err)
+		return Binary{}, nil, noPackage("it ends before its last program: %s", err.Error()) // whoever reads must not take it for the end
 	case r.next == len(r.manifest.Binaries):
 		return Binary{}, nil, noPackage("it has %.80q, which the manifest does not name", h.Name)
 	}
@@ -126,8 +126,11 @@ func (c *content) Read(p []byte) (int, error) {
 	if c.n > c.binary.Size {
 		return 0, noPackage("the program for %s has more than %d bytes", c.binary.Architecture, c.binary.Size)
 	}
-	if !errors.Is(err, io.EOF) {
-		return n, err
+	switch {
+	case err == nil:
+		return n, nil
+	case !errors.Is(err, io.EOF):
+		return n, noPackage("the program for %s cannot be read: %w", c.binary.Architecture, err)
 	}
 	if got := "sha256:" + hex.EncodeToString(c.hash.Sum(nil)); c.n != c.binary.Size || got != c.binary.SHA256 {
 		return n, noPackage("the program for %s is another one than was signed: %d bytes, %s", c.binary.Architecture, c.n, got)
