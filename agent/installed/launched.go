@@ -10,8 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"rackboot/protocol"
 )
 
@@ -63,14 +61,14 @@ func Receive(getenv func(string) string) (l Launched, is bool, err error) {
 	if err != nil || fd < 3 {
 		return bad("%s is %q, which is no descriptor", Variable, value)
 	}
-	peer, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	peer, err := syscall.GetsockoptUcred(int(fd), syscall.SOL_SOCKET, syscall.SO_PEERCRED)
 	switch {
 	case err != nil:
 		return bad("descriptor %d is no socket: %w", fd, err)
 	case int(peer.Pid) != os.Getppid() || int(peer.Uid) != os.Getuid():
 		return bad("descriptor %d is of process %d, not of the parent %d", fd, peer.Pid, os.Getppid())
 	}
-	unix.CloseOnExec(int(fd))
+	syscall.CloseOnExec(int(fd))
 	if err := syscall.SetNonblock(int(fd), true); err != nil { // so that it takes a deadline
 		return bad("%w", err)
 	}

@@ -153,6 +153,24 @@ func (l *launcher) pending() bool {
 	}
 }
 
+// toldWithin is how long it takes at most until a signal for a group of processes, by which the agent ended, is here too.
+const toldWithin = 200 * time.Millisecond
+
+// told reports whether somebody has asked this process to end at the moment at which the agent did.
+func (l *launcher) told() bool {
+	for late := time.After(toldWithin); ; {
+		select {
+		case sig := <-l.signals:
+			if ends(sig) {
+				l.asked = true
+				return true
+			}
+		case <-late:
+			return false
+		}
+	}
+}
+
 // ends reports whether a signal asks a process to end.
 func ends(sig os.Signal) bool {
 	return sig != syscall.SIGHUP && sig != syscall.SIGUSR1 && sig != syscall.SIGUSR2
@@ -172,6 +190,7 @@ func (l *launcher) watch(cmd *exec.Cmd, trial installed.Trial, steps int) (end i
 		select {
 		case <-done:
 			end.Code = exitCode(cmd.ProcessState)
+			end.Asked = end.Asked || trial.Order != "" && l.told()
 			l.logger.Info("the agent has ended", "exit_code", end.Code)
 			return end
 		case sig := <-l.signals:

@@ -75,8 +75,8 @@ func configure(args []string, getenv func(string) string) (config, error) {
 	cfg := config{args: args, agent: getenv("RACKBOOT_LAUNCHER_AGENT"), window: window, grace: 20 * time.Second}
 	if cfg.agent == "" {
 		self, err := os.Executable()
-		if err != nil {
-			return cfg, err
+		if err != nil { // without /proc
+			self = os.Args[0]
 		}
 		cfg.agent = filepath.Join(filepath.Dir(self), "rackboot-agent")
 	}
