@@ -145,7 +145,8 @@ func New(cfg Config) (*Agent, error) {
 	return a, a.describeAll()
 }
 
-// Run serves until ctx ends. Listeners are open when ready is called.
+// Run serves until ctx ends. Listeners are open when ready is called. [rackboot/agent/upgrade.ErrTrial] is in the chain of its
+// error when another release is to be tried.
 func (a *Agent) Run(ctx context.Context, ready func()) error {
 	socket, err := a.openSocket()
 	if err != nil && !a.store.guard.Frozen() {

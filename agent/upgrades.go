@@ -16,9 +16,6 @@ import (
 	"rackboot/protocol/resource"
 )
 
-// ErrTrial is in the chain of Run's error when the agent is to end, so that its launcher starts another release.
-var ErrTrial = upgrade.ErrTrial
-
 // Upgrades are how an agent runs another release of itself.
 type Upgrades struct {
 	// Keys are those of publishers, of the agent's own file; none lets nobody upgrade the agent.

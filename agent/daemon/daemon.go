@@ -10,10 +10,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
-	"rackboot/agent"
 	"rackboot/agent/guard"
 	"rackboot/agent/installed"
 	"rackboot/agent/otlp"
+	"rackboot/agent/upgrade"
 	"rackboot/fdlimit"
 	"rackboot/internal/metrics"
 	"rackboot/ready"
@@ -49,8 +49,8 @@ type Options struct {
 	Ready func()
 }
 
-// ErrTrial is in the chain of Run's error when the process is to end with [installed.ExitUpgrade].
-var ErrTrial = agent.ErrTrial
+// Tries reports whether an error of Run says that the process is to end with [installed.ExitUpgrade].
+func Tries(err error) bool { return errors.Is(err, upgrade.ErrTrial) }
 
 // Run serves the rack until ctx ends. What its store is like is no reason to end: without one it
 // guards.

@@ -4,7 +4,6 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -69,16 +68,16 @@ func (u Upgrade) keys(log *slog.Logger) []ed25519.PublicKey {
 	return keys
 }
 
-// Upgrades says whether an agent with this file can upgrade itself, and why not, as far as can be seen while it does not run.
-func (c *Config) Upgrades() (can bool, says string) {
-	keys, err := c.Upgrade.read()
+// Standing says whether an agent with that dataDir can upgrade itself, and why not, as far as can be seen while it does not run.
+func (u Upgrade) Standing(dataDir string) (can bool, says string) {
+	keys, err := u.read()
 	switch {
 	case err != nil:
 		return false, err.Error()
 	case len(keys) == 0:
 		return false, "upgrade.keys of the agent's file names no key"
 	}
-	dir := installed.Dir(c.DataDir)
+	dir := installed.Dir(dataDir)
 	r, err := (installed.Files{Dir: dir}).Read()
 	if err != nil {
 		return false, err.Error()
@@ -93,24 +92,4 @@ func (c *Config) Upgrades() (can bool, says string) {
 		return true, strings.TrimRight(fmt.Sprintf("order %s: %s %s %s", last.Order, last.Stage, last.Code, last.Message), " ")
 	}
 	return true, "none was ordered yet"
-}
-
-// checkUpgrades looks at what is on disk of releases.
-func checkUpgrades(c Config) (found []Finding) {
-	files := installed.Files{Dir: installed.Dir(c.DataDir)}
-	r, err := files.Read()
-	if err != nil {
-		return []Finding{{FoundUpgrade, files.Dir, err.Error(), "start the agent: its launcher runs the packaged program and writes the record anew"}}
-	}
-	if r.Current == installed.Packaged {
-		return nil
-	}
-	path := files.Program(r.Current)
-	switch digest, err := installed.DigestOf(path); {
-	case errors.Is(err, fs.ErrNotExist), err == nil && digest != r.Digest:
-		found = append(found, Finding{FoundUpgrade, path, "it is not the program that was put there", "start the agent: its launcher runs the packaged program in its place"})
-	case err != nil:
-		found = append(found, Finding{FoundUpgrade, path, err.Error(), "look at the disk"})
-	}
-	return found
 }

@@ -58,6 +58,13 @@ type Config struct {
 	Registerer prometheus.Registerer
 }
 
+// inStep says that the hub has answered, and that all that it has is in force.
+func (c *Config) inStep(on *footing) {
+	if c.InStep != nil && !on.guards() {
+		c.InStep()
+	}
+}
+
 // Heard is told what counts of the hub's words. Receive calls it from its own goroutine.
 type Heard interface {
 	// Holds puts a document of holds in force. An error refuses the document.

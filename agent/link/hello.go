@@ -42,7 +42,7 @@ func (r *Room) hello() {
 	}
 	if r.session.caughtUp(in) {
 		r.greeter.answered()
-		r.inStep()
+		r.cfg.inStep(r.on)
 		return
 	}
 	b, err := r.cfg.Store.Events.Backlog(0)

@@ -148,14 +148,7 @@ func (r *Room) answered(m message.Sync, in store.Applied, asked time.Time, lacki
 		r.cfg.Heard.LookAtAll() // what waited for the hub's time need not
 	}
 	if !lacking {
-		r.inStep()
-	}
-}
-
-// inStep says that the hub has answered, and that all that it has is in force.
-func (r *Room) inStep() {
-	if r.cfg.InStep != nil && !r.on.guards() {
-		r.cfg.InStep()
+		r.cfg.inStep(r.on)
 	}
 }
 

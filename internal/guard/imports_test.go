@@ -298,6 +298,7 @@ func layers() []layer {
 func testLayers() []layer {
 	return []layer{
 		{"agent/...", []string{"internal/doctable"}, "tables"},
+		{"agent/upgrade", []string{"protocol/wire"}, "digests"},
 		{"client", []string{"hub/api/apitest", "hub/store/storetest", "protocol", "protocol/resource"}, "calls go to the real API"},
 		{"hub/...", []string{"internal/doctable"}, "tables"},
 		{"netboot/...", []string{"internal/doctable", "netboot/iso/isotest"}, "tables, and images to read"},

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -50,7 +49,7 @@ func run(config *string, version string, stderr io.Writer) *cobra.Command {
 		}
 		saveMemory()
 		err = daemon.Run(c.Context(), cfg, daemon.Options{Version: version, Logger: l.Logger, Launched: launched, Ready: func() { l.Info("ready") }})
-		if errors.Is(err, daemon.ErrTrial) {
+		if daemon.Tries(err) {
 			return serve.Exit(installed.ExitUpgrade)
 		}
 		return err

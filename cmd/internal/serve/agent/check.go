@@ -55,7 +55,7 @@ func check(config *string, stdout io.Writer) *cobra.Command {
 
 // upgrades says whether the hub can upgrade the agent.
 func upgrades(w io.Writer, cfg daemon.Config) {
-	can, says := cfg.Upgrades()
+	can, says := cfg.Upgrade.Standing(cfg.DataDir)
 	word := "cannot be ordered"
 	if can {
 		word = "can be ordered"
