@@ -87,7 +87,10 @@ type Room struct {
 	wake   chan struct{}
 	said   message.UpgradeReport
 
-	record installed.Record // as it is on disk; of Run alone
+	// Of Run alone.
+	record installed.Record // as it is on disk
+	ready  string           // digest of what is known to lie in the slot that does not run; empty is not known
+	failed string           // what could not be read the last time, which is logged once
 }
 
 // New makes the room.
@@ -198,8 +201,7 @@ func (r *Room) begin() error {
 // turn does what is next for the order, and returns when to look again without being woken; 0 is never.
 func (r *Room) turn(ctx context.Context) (time.Duration, error) {
 	order, err := r.cfg.Rack.Order()
-	if err != nil {
-		r.cfg.Logger.Error("the order cannot be read", "err", err)
+	if r.fails(err) {
 		return lookEvery, nil
 	}
 	if why := r.cfg.Unable(); why != "" {
@@ -215,6 +217,19 @@ func (r *Room) turn(ctx context.Context) (time.Duration, error) {
 		return 0, nil
 	}
 	return r.follow(ctx, *order)
+}
+
+// fails reports whether something of the agent could not be read. It is tried again.
+func (r *Room) fails(err error) bool {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	if err != nil && text != r.failed {
+		r.cfg.Logger.Error("what an order needs cannot be read; it waits", "err", err)
+	}
+	r.failed = text
+	return err != nil
 }
 
 // unable says why an order is not followed. Nothing is recorded: once the agent can, it follows the order.
@@ -235,6 +250,7 @@ func (r *Room) tried(t installed.Trial) time.Duration {
 	}
 	rec := r.record
 	rec.Current, rec.Digest, rec.Trial = t.Slot, t.Digest, nil
+	r.ready = "" // of the other slot from here on
 	rec.Last = &installed.Outcome{Order: t.Order, Stage: message.UpgradeDone, Message: t.Version, At: r.cfg.Clock()}
 	if err := r.write(rec); err != nil {
 		r.cfg.Logger.Error("that the hub has answered this release cannot be recorded; it is tried again", "err", err)
@@ -257,10 +273,15 @@ func (r *Room) follow(ctx context.Context, order message.UpgradeIntent) (time.Du
 		return r.end(order.Order, message.UpgradeDone, "", j.version+" runs already"), nil
 	}
 	slot := r.record.Current.Other()
-	if ready, err := installed.DigestOf(r.cfg.Store.Program(slot)); err != nil || ready != j.binary.SHA256 {
-		if again, done := r.fetch(ctx, order.Order, slot, j); !done {
+	if r.ready != j.binary.SHA256 {
+		r.ready, _ = installed.DigestOf(r.cfg.Store.Program(slot)) // of an earlier process, if there is one
+	}
+	if r.ready != j.binary.SHA256 {
+		again, done := r.fetch(ctx, order.Order, slot, j)
+		if !done {
 			return again, nil
 		}
+		r.ready = j.binary.SHA256
 	}
 	return r.trial(order, slot, j)
 }
@@ -317,8 +338,7 @@ func (r *Room) let(j judged) {
 // trial begins the trial of what lies in a slot, once a restart loses nothing.
 func (r *Room) trial(order message.UpgradeIntent, slot installed.Place, j judged) (time.Duration, error) {
 	facts, err := r.cfg.Rack.Facts()
-	if err != nil {
-		r.cfg.Logger.Error("what the rack does cannot be read", "err", err)
+	if r.fails(err) {
 		return lookEvery, nil
 	}
 	facts.Unheard = facts.Unheard || r.cfg.Rack.HubTime().IsZero()
