@@ -26,6 +26,8 @@ const (
 	lookEvery = 2 * time.Second
 	// fetchTimeout bounds one try to fetch; the next goes on where it ended.
 	fetchTimeout = 15 * time.Minute
+	// maxOrder bounds the name of an order, in bytes.
+	maxOrder = 128
 	fetchPause   = 10 * time.Second
 )
 
@@ -203,6 +205,9 @@ func (r *Room) turn(ctx context.Context) (time.Duration, error) {
 	order, err := r.cfg.Rack.Order()
 	if r.fails(err) {
 		return lookEvery, nil
+	}
+	if order != nil && (order.Order == "" || len(order.Order) > maxOrder) {
+		order = nil // it has no name by which it could be known again
 	}
 	if why := r.cfg.Unable(); why != "" {
 		r.unable(order, why)

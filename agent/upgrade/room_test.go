@@ -394,6 +394,17 @@ func TestAfterDamage(t *testing.T) {
 	}
 }
 
+// TestNameless: an order that could not be known again is none.
+func TestNameless(t *testing.T) {
+	for _, name := range []string{"", strings.Repeat("x", maxOrder+1)} {
+		r := newRig(t)
+		r.order = ordered(t, name, publisher, nil)
+		if err := r.run(); err != nil || r.fetched > 0 || r.last().Order != "" || r.record() != (installed.Record{Current: installed.Packaged}) {
+			t.Errorf("%.5q: %+v, %v", name, r.last(), err)
+		}
+	}
+}
+
 // TestStaleTrial: a trial that no launcher has begun is judged anew.
 func TestStaleTrial(t *testing.T) {
 	r := newRig(t)

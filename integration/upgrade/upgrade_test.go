@@ -282,6 +282,7 @@ func (l *log) has(text string) bool { return strings.Contains(l.String(), text) 
 // TestUpgrade: an agent becomes another release by the hub's order, and stays that one: after a restart, and when the same
 // order comes again. A second release goes into the other slot.
 func TestUpgrade(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	h.start()
 	n := h.runs(v1, 0)
@@ -313,6 +314,7 @@ func TestUpgrade(t *testing.T) {
 // TestUpgradeReturns: a release that the hub does not hear in time, one that ends at once, and one that cannot be started are
 // given up, and the one before runs and says why. The order is not tried again.
 func TestUpgradeReturns(t *testing.T) {
+	t.Parallel()
 	for name, row := range map[string]struct {
 		program string
 		window  time.Duration
@@ -325,6 +327,7 @@ func TestUpgradeReturns(t *testing.T) {
 		"it is no program":         {"no program", time.Minute, message.UpgradeUnusable},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			h := newHost(t)
 			h.window = row.window
 			h.start()
@@ -350,6 +353,7 @@ func TestUpgradeReturns(t *testing.T) {
 
 // TestUpgradeUnanswered: a release that runs well and is not answered by the hub is given up, too.
 func TestUpgradeUnanswered(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	h.window = 4 * time.Second
 	h.start()
@@ -367,6 +371,7 @@ func TestUpgradeUnanswered(t *testing.T) {
 
 // TestUpgradeRefused: what is not the publisher's, not whole, or too late is never started.
 func TestUpgradeRefused(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	h.start()
 	h.runs(v1, 0)
@@ -397,6 +402,7 @@ func TestUpgradeRefused(t *testing.T) {
 
 // TestUpgradeWaits: as long as a server is held and not proved off, the agent does not restart; then it does.
 func TestUpgradeWaits(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	h.start()
 	n := h.runs(v1, 0)
@@ -413,6 +419,7 @@ func TestUpgradeWaits(t *testing.T) {
 
 // TestPackagedWins: what the host's package manager installs goes before a release of the hub's order.
 func TestPackagedWins(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	h.start()
 	n := h.runs(v1, 0)
@@ -436,6 +443,7 @@ func TestPackagedWins(t *testing.T) {
 // TestPowerCuts: whenever the launcher is killed, the next one goes on: the release is tried with the rest of its time, and
 // stays if it is heard in it.
 func TestPowerCuts(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	h.start()
 	h.runs(v1, 0)
@@ -466,6 +474,7 @@ func TestPowerCuts(t *testing.T) {
 
 // TestDamage: with a damaged record, or a damaged program in the slot, the packaged program runs and the hub is told.
 func TestDamage(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	h.start()
 	n := h.runs(v1, 0)
