@@ -401,3 +401,71 @@ func TestConfigure(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// TestCrashes: wherever a launcher is killed while it chooses, the next one chooses the same, and the trial has no more time for it.
+func TestCrashes(t *testing.T) {
+	for name, row := range map[string]struct {
+		set   func(*bench)
+		place installed.Place
+	}{
+		"nothing was ever recorded":  {func(*bench) {}, installed.Packaged},
+		"a trial":                    {(*bench).trial, installed.SlotA},
+		"a trial whose time is over": {over, installed.Packaged},
+		"a damaged record":           {damaged, installed.Packaged},
+		"another packaged program": {func(b *bench) {
+			b.write(installed.Record{Packaged: b.digest(installed.SlotB), Current: installed.SlotA, Digest: b.digest(installed.SlotA)})
+		}, installed.Packaged},
+	} {
+		points := 0
+		for n := 1; ; n++ {
+			b := newBench(t, "packaged=exit 3")
+			row.set(b)
+			seen := 0
+			b.cfg.files.Crash = func(point string) {
+				if seen++; seen == n {
+					panic(point)
+				}
+			}
+			spent := 0
+			point := func() (point any) {
+				defer func() { point = recover() }()
+				start, trial, steps := newLauncher(b.cfg).choose()
+				if start.Place != row.place || start.Trial != (trial.Order == order) {
+					t.Errorf("%s: starts %+v", name, start)
+				}
+				spent = steps
+				return nil
+			}()
+			if point == nil {
+				if start := row.place == installed.SlotA; start != (spent == 1) {
+					t.Errorf("%s: %d steps", name, spent)
+				}
+				break
+			}
+			points++
+			b.cfg.files.Crash = nil
+			if err := b.cfg.files.Prepare(); err != nil {
+				t.Fatal(err)
+			}
+			start, _, steps := newLauncher(b.cfg).choose()
+			if start.Place != row.place || start.Trial && (steps < 1 || steps > 2) {
+				t.Errorf("%s, at %v: then starts %+v with %d steps", name, point, start, steps)
+			}
+			if r := b.record(); r.Packaged != b.digestOf(b.cfg.agent) {
+				t.Errorf("%s, at %v: the record is %+v", name, point, r)
+			}
+		}
+		if points < 3 {
+			t.Errorf("%s: %d points", name, points)
+		}
+	}
+}
+
+func (b *bench) digestOf(path string) string {
+	b.t.Helper()
+	d, err := installed.DigestOf(path)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return d
+}
