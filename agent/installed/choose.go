@@ -75,10 +75,9 @@ func (c choice) message(r Record) string {
 		return "another program was installed by the host's package manager, and runs"
 	case message.UpgradeUnheard:
 		return "the hub has not answered " + r.Trial.Version + " in time"
-	case message.UpgradeUnusable:
+	default:
 		return c.name + "; the one before runs"
 	}
-	return c.name
 }
 
 // Choose says what to start, and the record that must be on disk before. It is pure.

@@ -27,8 +27,8 @@ const (
 	// fetchTimeout bounds one try to fetch; the next goes on where it ended.
 	fetchTimeout = 15 * time.Minute
 	// maxOrder bounds the name of an order, in bytes.
-	maxOrder = 128
-	fetchPause   = 10 * time.Second
+	maxOrder   = 128
+	fetchPause = 10 * time.Second
 )
 
 // Config is what the room is made of.
