@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rackboot/agent/installed"
+	"rackboot/agent/store"
 	"rackboot/agent/upgrade"
 	"rackboot/protocol/decide"
 	"rackboot/protocol/message"
@@ -74,31 +75,40 @@ func (u upgrading) Facts() (f upgrade.Facts, err error) {
 	default:
 		f.Guard = guard.Volatile()
 	}
+	servers(&f, o, a.reports.Of, u.HubTime())
+	return f, nil
+}
+
+// servers notes what the rack and its servers do. Of an agent that stands by nothing waits: it orders nothing.
+func servers(f *upgrade.Facts, o store.Overview, reported func(string) (resource.ServerReport, resource.Phase, bool), hub time.Time) {
 	f.Handover = o.Aside || o.Replaced || o.Ended || len(o.Rack.TakenOver) > 0
+	if o.Standby {
+		return
+	}
 	attempts, work := map[string]*decide.Attempt{}, map[string]*resource.FirmwareWork{}
 	names := map[string]bool{}
 	for _, r := range o.Records {
 		attempts[r.Server], names[r.Server] = r.Attempt, true
 	}
-	hub := u.HubTime()
 	for _, in := range o.Intents {
 		names[in.Server] = true
 		if w := in.Firmware; w != nil && (hub.IsZero() || hub.Before(w.NotAfter)) {
 			work[in.Server] = w
 		}
 	}
-	for _, h := range o.Holds { // of a server without a report nothing is proved
+	for _, h := range o.Holds {
 		names[h.Server] = true
-		if !a.reports.Known(h.Server) {
-			f.Holds = append(f.Holds, h.Server)
-		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		s, _, _ := a.reports.Of(name)
+		s, _, _ := reported(name)
 		s.Server = name
+		for _, h := range o.Holds { // one that no report has yet is not proved
+			if h.Server == name && !slices.ContainsFunc(s.Holds, func(r resource.HoldReport) bool { return r.ID == h.ID }) {
+				s.Holds = append(slices.Clone(s.Holds), resource.HoldReport{ID: h.ID, Word: resource.HoldEnforced})
+			}
+		}
 		f.Add(s, attempts[name], work[name])
 	}
-	return f, nil
 }
 
 // Bring implements upgrade.Files, as do Read and Let.

@@ -180,6 +180,12 @@ func (r *Room) begin() error {
 	}
 	r.record = rec
 	if t := rec.Trial; t != nil && t.Order != r.cfg.Launched.Order {
+		// No launcher has begun it, or one has given it up and could not record that.
+		if spent, err := r.cfg.Store.ReadSpent(t.Order); err != nil || spent > 0 {
+			rec.Last = &installed.Outcome{
+				Order: t.Order, Stage: message.UpgradeReturned, Code: message.UpgradeBroken, Message: t.Version + " was tried; what came of it could not be recorded", At: r.cfg.Clock(),
+			}
+		}
 		rec.Trial = nil
 		return r.write(rec)
 	}

@@ -416,6 +416,17 @@ func TestStaleTrial(t *testing.T) {
 	if err := r.run(); err != nil || r.last().Code != message.UpgradeWaitsHold || r.record().Trial != nil || r.fetched != 1 {
 		t.Errorf("%+v, %v", r.last(), err)
 	}
+	// One that was begun is not tried again.
+	r.facts = Facts{}
+	if err := r.run(); !errors.Is(err, ErrTrial) {
+		t.Fatal(err)
+	}
+	if err := r.cfg.Store.WriteSpent(installed.Spent{Order: "01a", Steps: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.run(); err != nil || r.last().Stage != message.UpgradeReturned || r.last().Code != message.UpgradeBroken || r.record().Trial != nil {
+		t.Errorf("%+v, %v", r.last(), err)
+	}
 }
 
 // TestCrashes: wherever a process ends on the way to a trial, the next one comes to it.
