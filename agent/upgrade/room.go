@@ -136,6 +136,9 @@ func (r *Room) wakeUp() {
 
 // Run follows orders until ctx ends, then returns nil; or [ErrTrial].
 func (r *Room) Run(ctx context.Context) error {
+	if why := r.cfg.Unable(); why != "" {
+		r.cfg.Logger.Info("the hub cannot order this agent to run another release", "why", why)
+	}
 	if err := r.begin(); err != nil {
 		r.cfg.Logger.Error("the record of upgrades cannot be read; no order is followed", "err", err)
 		<-ctx.Done()
