@@ -40,7 +40,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: build
-build: ## the five programs, into bin/
+build: ## the six programs, into bin/
 	$(BUILD) -o bin/ ./cmd/rack...
 
 # The two packages that take longest, integration/rack and integration/site, mostly wait: one

@@ -26,6 +26,7 @@ import (
 	"rackboot/agent/stream"
 	"rackboot/agent/trace"
 	"rackboot/agent/trial"
+	"rackboot/agent/upgrade"
 	"rackboot/protocol/resource"
 )
 
@@ -50,7 +51,7 @@ type Agent struct {
 	ages     *ages
 	streams  *stream.Room
 	asks     *ask.Room
-	mirrored files.Mirrored
+	upgrade  *upgrade.Room
 	traces   *trace.Room
 
 	servers *server.Room
@@ -93,16 +94,18 @@ func New(cfg Config) (*Agent, error) {
 	a.beats = heartbeat.New(heartbeat.Config{
 		Agent: cfg.Agent, Rack: cfg.Rack, Run: run, Signer: cfg.Signer, Lines: cfg.Beats, Open: cfg.OpenBeat, Twin: a.twin, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
 	})
+	a.upgrade = upgrade.New(a.upgrades())
 	a.link, err = link.New(link.Config{
+		Capabilities: a.upgrade.Capabilities(), InStep: a.upgrade.InStep,
 		Agent: cfg.Agent, Version: cfg.Version, Run: run, Guard: guards.guard.On, Lost: guards.onLost(), Host: cfg.Host, Addresses: cfg.Addresses, Place: cfg.Place, Store: st, Reports: a.reports, Signer: cfg.Signer, HubKeys: cfg.HubKeys, Secrets: cfg.Secrets,
 		Approvals: cfg.Destructive.stance(), Heard: heard{a}, Beats: a.beats.Heard, Heartbeats: len(cfg.Beats) > 0, Every: cfg.ReportEvery, NewID: a.random, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
 	})
 	if err != nil {
 		return nil, err
 	}
-	a.mirrored = files.NewMirrored(cfg.Mirror, cfg.Clock)
+	mirrored := files.NewMirrored(cfg.Mirror, cfg.Clock)
 	a.asks = ask.New(ask.Config{
-		Accounts: a.accounts, Denied: denied, OpenBMC: cfg.OpenBMC, Hub: a.link, Traces: a.traces, Servers: a.loops, Mirror: a.mirrored, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
+		Accounts: a.accounts, Denied: denied, OpenBMC: cfg.OpenBMC, Hub: a.link, Traces: a.traces, Servers: a.loops, Mirror: mirrored, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer,
 	})
 	entries := boot.NewIndex()
 	a.files = files.New(files.Config{
@@ -125,7 +128,7 @@ func New(cfg Config) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.index = &index{servers: st.Servers, boot: a.boot, finder: finder, files: a.files, log: a.log}
+	a.index = &index{servers: st.Servers, boot: a.boot, finder: finder, files: a.files, mirrored: mirrored, log: a.log}
 	a.streams = stream.New(stream.Config{Agent: cfg.Agent, Destination: a.boot, NewID: a.random, Logger: a.log, Registerer: cfg.Registerer})
 	a.servers = server.New(server.Config{
 		Agent: cfg.Agent, Run: run, Started: a.ages.started, Store: st, Guard: guards.guard, Accounts: a.accounts, Denied: denied, OpenBMC: cfg.OpenBMC, Signer: cfg.Signer, Bulk: cfg.Destructive.bulk(),
@@ -142,7 +145,8 @@ func New(cfg Config) (*Agent, error) {
 	return a, a.describeAll()
 }
 
-// Run serves until ctx ends. Listeners are open when ready is called.
+// Run serves until ctx ends. Listeners are open when ready is called. [rackboot/agent/upgrade.ErrTrial] is in the chain of its
+// error when another release is to be tried.
 func (a *Agent) Run(ctx context.Context, ready func()) error {
 	socket, err := a.openSocket()
 	if err != nil && !a.store.guard.Frozen() {
@@ -190,6 +194,7 @@ func (a *Agent) Run(ctx context.Context, ready func()) error {
 		a.asks.Run(ctx)
 		return nil
 	})
+	group.Go(func() error { return a.upgrade.Run(ctx) })
 	o, err := a.store.Servers.Overview()
 	if err != nil {
 		return err

@@ -95,6 +95,9 @@ type Config struct {
 	// Spans takes boots that have ended, for OpenTelemetry; nil sends none.
 	Spans trace.Spans
 
+	// Upgrades are how the agent runs another release of itself.
+	Upgrades Upgrades
+
 	// News is told what the hub wants agents to trust, as often as it says so, and an
 	// empty text when a message came by a key that is not known. It must not wait; nil is
 	// told nothing.

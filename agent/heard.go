@@ -82,6 +82,7 @@ func (h heard) Rack(d message.RackDoc, leaf, digest string) error {
 	a.link.Trouble(resource.CondCredentialsSealed, leaf, sealed)
 	a.link.Acknowledge(message.Applied{Doc: leaf, Head: d.Head, Digest: digest, Rejected: rejected})
 	a.lookAt(changed)
+	a.upgrade.Look()
 	if begun {
 		a.link.Restart()
 	}

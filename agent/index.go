@@ -18,6 +18,8 @@ type index struct {
 	finder  *discover.Finder
 	files   *files.Room
 	log     *slog.Logger
+	// mirrored is what is served of package repositories.
+	mirrored files.Mirrored
 
 	mu     sync.Mutex // while it is made: the last one made is of the last that was read
 	missed bool       // what was to be read could not be; guarded by mu

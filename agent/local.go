@@ -160,11 +160,11 @@ func (d desk) Trace(server string, serial int) (resource.Trace, error) {
 }
 
 // Mirror implements local.Reader.
-func (d desk) Mirror() (resource.MirrorStatus, error) { return d.agent.mirrored.MirrorStatus() }
+func (d desk) Mirror() (resource.MirrorStatus, error) { return d.agent.index.mirrored.MirrorStatus() }
 
 // Flush implements local.Writer.
 func (d desk) Flush(ctx context.Context, what string, force bool) (resource.MirrorFlushed, error) {
-	return d.agent.mirrored.FlushMirror(ctx, what, force)
+	return d.agent.index.mirrored.FlushMirror(ctx, what, force)
 }
 
 // holdOf is a hold with what its server's record and last report say of it.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"rackboot/agent/installed"
 	"rackboot/agent/store"
 	"rackboot/protocol"
 	"rackboot/state/badger"
@@ -32,6 +33,7 @@ const (
 	FoundLoss       FindingCode = "StoreLostSomething"
 	FoundMissing    FindingCode = "KeyMissing"
 	FoundUnreadable FindingCode = "ValueUnreadable"
+	FoundUpgrade    FindingCode = "UpgradeDamaged"
 )
 
 // Check reads what an agent that does not run has on disk, and changes nothing. The error is that
@@ -50,6 +52,7 @@ func Check(c Config) (found []Finding, err error) {
 			found = append(found, Finding{FoundSealKey, sealKeyPath(c.DataDir), err.Error(), protocol.HintOf(err)})
 		}
 	}
+	found = append(found, checkUpgrades(c)...)
 	more, err := checkDatabase(c.DataDir, c.path("state"))
 	return append(found, more...), err
 }
@@ -130,4 +133,24 @@ func copyDatabase(dataDir, dir string) (copied string, known store.Anchor, err e
 		return "", known, errors.Join(err, os.RemoveAll(copied))
 	}
 	return copied, known, a.close()
+}
+
+// checkUpgrades looks at what is on disk of releases.
+func checkUpgrades(c Config) (found []Finding) {
+	files := installed.Files{Dir: installed.Dir(c.DataDir)}
+	r, err := files.Read()
+	if err != nil {
+		return []Finding{{FoundUpgrade, files.Dir, err.Error(), "start the agent: its launcher runs the packaged program and writes the record anew"}}
+	}
+	if r.Current == installed.Packaged {
+		return nil
+	}
+	path := files.Program(r.Current)
+	switch digest, err := installed.DigestOf(path); {
+	case errors.Is(err, fs.ErrNotExist), err == nil && digest != r.Digest:
+		found = append(found, Finding{FoundUpgrade, path, "it is not the program that was put there", "start the agent: its launcher runs the packaged program in its place"})
+	case err != nil:
+		found = append(found, Finding{FoundUpgrade, path, err.Error(), "look at the disk"})
+	}
+	return found
 }

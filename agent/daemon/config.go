@@ -50,6 +50,7 @@ type Config struct {
 	Repositories Repositories `yaml:"repositories"`
 	ISOs         ISOs         `yaml:"isos"`
 	OTLP         OTLP         `yaml:"otlp"`
+	Upgrade      Upgrade      `yaml:"upgrade"`
 	Link         Link         `yaml:"link"`
 }
 
@@ -151,6 +152,9 @@ func (c *Config) check() error {
 		return err
 	}
 	if err := c.OTLP.check(); err != nil {
+		return err
+	}
+	if err := c.Upgrade.check(); err != nil {
 		return err
 	}
 	if err := c.Link.check(); err != nil {

@@ -11,7 +11,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rackboot/agent/guard"
+	"rackboot/agent/installed"
 	"rackboot/agent/otlp"
+	"rackboot/agent/upgrade"
 	"rackboot/fdlimit"
 	"rackboot/internal/metrics"
 	"rackboot/ready"
@@ -41,9 +43,14 @@ type Options struct {
 	Clock state.Clock
 	// Crash is nil in production.
 	Crash state.Crasher
+	// Launched is the word of the launcher that started this process; nil is none.
+	Launched *installed.Launched
 	// Ready is called once all listeners are open.
 	Ready func()
 }
+
+// Tries reports whether an error of Run says that the process is to end with [installed.ExitUpgrade].
+func Tries(err error) bool { return errors.Is(err, upgrade.ErrTrial) }
 
 // Run serves the rack until ctx ends. What its store is like is no reason to end: without one it
 // guards.

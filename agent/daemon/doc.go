@@ -7,5 +7,6 @@
 //	<dataDir>/guard.0, .1 the guard set: what is guarded without state/; see package guard
 //	<dataDir>/loss.json   the word that the database is lost, until the agent takes it
 //	<dataDir>/blobs/      boot files by sha256
+//	<dataDir>/upgrade/    releases of the agent, and which one runs; see package installed
 //	<dataDir>/agent.sock  the agent's own API; see package local
 package daemon

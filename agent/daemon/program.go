@@ -13,6 +13,7 @@ import (
 
 	"rackboot/agent"
 	"rackboot/agent/guard"
+	"rackboot/agent/installed"
 	"rackboot/agent/secret"
 	"rackboot/agent/store"
 	"rackboot/agent/trace"
@@ -206,6 +207,7 @@ func (p *program) build(s opened, parts *parts, news func(trust string), reg met
 		Agent: id.Answer.Agent, Rack: id.Answer.Rack, Standby: id.standby(), Beats: beats, Version: p.opts.Version, Metrics: page, DB: s.db, Guard: p.guard, Blobs: parts.blobs, Place: placeOf(c.DataDir), Host: hostName(), Addresses: hostAddresses(),
 		Signer: wire.NewSigner(ed25519.NewKeyFromSeed(id.Key)), HubKeys: []ed25519.PublicKey{p.keep.now().Keys.Everyday}, Destructive: destructive, News: news,
 		Credentials: &credentials{dir: c.CredentialsDir}, Secrets: keeper, OpenBMC: dialer.Open, Sessions: sessions, Puller: puller{parts.blobs, options, p.keep},
+		Upgrades: agent.Upgrades{Keys: p.cfg.Upgrade.keys(log), Launched: p.opts.Launched, Dir: installed.Dir(c.DataDir)},
 		UserData: hubAPI{p.keep, c.Link.API}, Bundles: hubAPI{p.keep, c.Link.API},
 		ISOSource: isoSource{p.keep, c.Link.API}, ISOs: c.ISOs.limits(), Files: c.Files, Mirror: parts.repositories, Socket: c.LocalSocket(), Spans: p.spans,
 		Clock: clock.Now, Random: rand.Reader, Logger: log, Registerer: reg,

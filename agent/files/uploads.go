@@ -45,6 +45,7 @@ type uploads struct {
 
 	mu     sync.Mutex
 	wanted map[string]*isoWant // bounded by what documents name
+	alone  string              // the digest of what Bring brings; empty is none
 }
 
 // isoWant is a file that was asked for.
@@ -127,7 +128,7 @@ func (p *uploads) Keep(needed func(digest string) bool) {
 		}
 	}
 	for _, part := range blobs.Parts() { // also of an earlier run
-		if p.wanted[part.Digest] == nil && !needed(part.Digest) {
+		if p.wanted[part.Digest] == nil && !needed(part.Digest) && part.Digest != p.alone {
 			p.drop(part.Digest)
 		}
 	}

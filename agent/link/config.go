@@ -38,6 +38,10 @@ type Config struct {
 	HubKeys []ed25519.PublicKey
 	// Secrets has the key that the hub seals for; nil has none.
 	Secrets Secrets
+	// Capabilities are what the agent can do beside [message.Capabilities].
+	Capabilities []message.Capability
+	// InStep is told when the hub has answered and all that it has is in force; nil is not. It must not wait.
+	InStep func()
 	// Approvals is what the hub is told of the approvals that destructive actions need.
 	Approvals *resource.ApprovalStance
 	Heard     Heard
@@ -52,6 +56,13 @@ type Config struct {
 	Clock      state.Clock
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
+}
+
+// inStep says that the hub has answered, and that all that it has is in force.
+func (c *Config) inStep(on *footing) {
+	if c.InStep != nil && !on.guards() {
+		c.InStep()
+	}
 }
 
 // Heard is told what counts of the hub's words. Receive calls it from its own goroutine.

@@ -1,6 +1,7 @@
 package link
 
 import (
+	"slices"
 	"time"
 
 	"rackboot/protocol"
@@ -41,6 +42,7 @@ func (r *Room) hello() {
 	}
 	if r.session.caughtUp(in) {
 		r.greeter.answered()
+		r.cfg.inStep(r.on)
 		return
 	}
 	b, err := r.cfg.Store.Events.Backlog(0)
@@ -66,7 +68,7 @@ func (r *Room) hello() {
 	r.publish(message.LeafHello, message.Hello{
 		Agent: r.cfg.Agent, Session: id, Incarnation: in.Incarnation, Term: in.Term,
 		Protocol: protocol.Version, Version: r.cfg.Version, Applied: in.Heads, EventHead: b.Head, EventTail: b.Tail, At: now,
-		Nonce: nonce, Digests: in.Digests, Fence: in.Fence, Capabilities: message.Capabilities(), SealKey: sealKey,
+		Nonce: nonce, Digests: in.Digests, Fence: in.Fence, Capabilities: slices.Concat(message.Capabilities(), r.cfg.Capabilities), SealKey: sealKey,
 		Approvals: r.cfg.Approvals, Run: r.cfg.Run, Guard: guards,
 		Self: r.aside.self(in.Incarnation), Host: r.cfg.Host, Addresses: r.cfg.Addresses,
 		StoreHead: r.heads.greeting(r.session.hasMet()), HubHead: hubHead,

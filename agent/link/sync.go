@@ -147,6 +147,9 @@ func (r *Room) answered(m message.Sync, in store.Applied, asked time.Time, lacki
 		r.cfg.Reports.PokeAll() // with the session's nonce
 		r.cfg.Heard.LookAtAll() // what waited for the hub's time need not
 	}
+	if !lacking {
+		r.cfg.inStep(r.on)
+	}
 }
 
 // follow follows a hub that has answered. It reports whether it is followed now.

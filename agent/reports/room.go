@@ -85,6 +85,7 @@ type Room struct {
 	seq     uint64
 	found   bool   // there is news of BMCs that were found
 	void    string // why nothing is proved now; empty while it may be
+	upgrade *message.UpgradeReport
 	hurry   *rate.Limiter
 }
 
@@ -308,6 +309,15 @@ func (r *Room) StoreTrouble(err error) error {
 	return err
 }
 
+// PutUpgrade takes how far the agent is with the last order to run another release.
+func (r *Room) PutUpgrade(u message.UpgradeReport) {
+	r.mu.Lock()
+	r.upgrade = &u
+	r.shards[0].changed = true
+	r.mu.Unlock()
+	r.Poke()
+}
+
 // PokeAll sends reports of everything soon.
 func (r *Room) PokeAll() {
 	r.mu.Lock()
@@ -435,6 +445,9 @@ func (r *Room) due(finder Found) (reports []message.Report, next time.Duration) 
 		m := message.Report{
 			Agent: r.cfg.Agent, Rack: r.cfg.Rack, Run: r.cfg.Run, Seq: r.seq, At: now, Version: r.cfg.Version, Metrics: r.cfg.Metrics,
 			Shard: i, Shards: len(r.shards), Conditions: conds,
+		}
+		if i == 0 {
+			m.Upgrade = r.upgrade
 		}
 		found := i == 0 && r.found
 		tells, names := sh.said.tells(sh.sorted(), m.Seq, sh.changed || found, found || sh.part, now)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rackboot/internal/doctable"
+	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
 
@@ -99,5 +100,34 @@ func TestChangesAddUp(t *testing.T) {
 	change(0)
 	if of, as := due(); fmt.Sprint(of) != "[n000 n002]" || as != 3 {
 		t.Errorf("%v as %d", of, as)
+	}
+}
+
+// TestUpgradeIsTold: what becomes of an order to run another release is in each report of the first shard, and in no other.
+func TestUpgradeIsTold(t *testing.T) {
+	r, w := reporting(t)
+	for i := range 60 {
+		r.Put(numbered(i), resource.PhaseInitial)
+	}
+	told := func() (out []string) {
+		w.now = w.now.Add(time.Minute)
+		reports, _ := r.due(nothing{})
+		for _, m := range reports {
+			if m.Upgrade != nil {
+				out = append(out, fmt.Sprintf("%d %s", m.Shard, m.Upgrade.Stage))
+			}
+		}
+		return out
+	}
+	if got := told(); len(got) > 0 {
+		t.Errorf("before the first: %v", got)
+	}
+	for _, stage := range []message.UpgradeStage{message.UpgradeFetching, message.UpgradeWaiting} {
+		r.PutUpgrade(message.UpgradeReport{Order: "01a", Stage: stage})
+		for range 2 {
+			if got := told(); len(got) != 1 || got[0] != "0 "+string(stage) {
+				t.Errorf("%s: %v", stage, got)
+			}
+		}
 	}
 }

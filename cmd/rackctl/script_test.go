@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -103,6 +104,12 @@ func params(dir string) testscript.Params {
 				return err
 			}
 			env.Setenv("CONVERT", inputs)
+			program, err := os.Executable() // some program of this architecture
+			if err != nil {
+				return err
+			}
+			env.Setenv("PROGRAM", program)
+			env.Setenv("GOARCH", runtime.GOARCH)
 			script, err := inventoryScript()
 			if err != nil {
 				return err

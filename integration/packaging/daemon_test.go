@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"fmt"
 	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -95,4 +97,25 @@ func capabilities(t *testing.T, pid int) string {
 	}
 	t.Fatal("the process has no CapEff")
 	return ""
+}
+
+// child is the one process that a process has started.
+func child(t *testing.T, pid int) int {
+	t.Helper()
+	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, list := range lists {
+		all = append(all, strings.Fields(read(t, list))...)
+	}
+	if len(all) != 1 {
+		t.Fatalf("process %d has the children %v", pid, all)
+	}
+	n, err := strconv.Atoi(all[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }

@@ -53,7 +53,8 @@ func TestDeb(t *testing.T) {
 		t.Fatal(err)
 	}
 	agent := d.start("rackboot-agent")
-	if got := capabilities(t, agent.cmd.Process.Pid); got != "0000000000002400" {
+	// The unit starts the launcher, and that the agent, with the same rights.
+	if got := capabilities(t, child(t, agent.cmd.Process.Pid)); got != "0000000000002400" {
 		t.Errorf("the agent has the capabilities %s", got)
 	}
 	if got := d.do("/usr/bin/rackboot-agent", "status"); !strings.Contains(got, "r1") {

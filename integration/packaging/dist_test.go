@@ -98,7 +98,7 @@ func TestBillOfMaterials(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"rackctl", "rackboot-hub", "rackboot-agent", "rackboot-probe", "rackboot-sim"} {
+	for _, name := range []string{"rackctl", "rackboot-hub", "rackboot-agent", "rackboot-launcher", "rackboot-probe", "rackboot-sim"} {
 		file := filepath.Join(dir, "../bin", runtime.GOARCH, name)
 		sum := sha256.Sum256([]byte(read(t, file)))
 		if digests[name] != hex.EncodeToString(sum[:]) {

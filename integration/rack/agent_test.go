@@ -56,6 +56,8 @@ type setup struct {
 	Files    string  // a folder of the site; empty is none
 	Uploaded uploads // files at the hub
 
+	Upgrades agent.Upgrades
+
 	Collector string // of spans, its URL; empty is none
 
 	certs       netboot.Certificates // of HTTPS
@@ -133,7 +135,7 @@ func startAgent(s setup) (*process, error) {
 		Agent: agentID, Rack: "rack-a", Version: "test", DB: db, Blobs: blobs, Signer: wire.NewSigner(s.Key),
 		HubKeys: []ed25519.PublicKey{s.Hub}, Destructive: s.Destructive, Credentials: s.credentials, Secrets: keeper, OpenBMC: s.calls.opener(dialer.Open), Sessions: sessions, DialFound: s.found, Puller: puller{blobs}, UserData: s.userData, Bundles: bundles, ISOSource: s.Uploaded, Files: s.Files, Mirror: s.mirror, Certificates: s.certs, Spans: spans,
 		Segments: []boot.LocalSegment{{Name: "boot-a", DHCP: s.DHCP, HTTP: s.HTTP, HTTPS: s.HTTPS, TFTP: s.TFTP, DHCP6: s.DHCP6, HTTP6: s.HTTP6, TrustedMedia: s.TrustedMedia}}, Loaders: s.Loaders, Socket: local.Socket{Path: s.Socket},
-		Clock: s.clock, Random: rand.Reader, Logger: s.log, Registerer: s.metrics, Crash: s.crash, TrialWindow: s.Trial, ReportEvery: s.reportEvery,
+		Clock: s.clock, Random: rand.Reader, Logger: s.log, Registerer: s.metrics, Crash: s.crash, TrialWindow: s.Trial, Upgrades: s.Upgrades, ReportEvery: s.reportEvery,
 	})
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"log/slog"
@@ -22,6 +23,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/agent"
+	"rackboot/agent/upgrade"
 	"rackboot/bmc"
 	bmcsim "rackboot/bmc/sim"
 	"rackboot/integration/sim"
@@ -71,6 +73,9 @@ type bench struct {
 	stops    *message.SafeStopIntent // of the rack
 	keep     *message.KeepIntent     // of the rack
 	inrush   *message.InrushIntent   // of the rack
+	upgrade  *message.UpgradeIntent  // likewise
+	upgrades agent.Upgrades          // of the next agent
+	upgraded bool                    // an agent has ended for another release
 
 	poll    time.Duration        // of the rack
 	soft    time.Duration        // likewise, after which it forces a server off
@@ -223,7 +228,7 @@ func (b *bench) start(crash state.Crasher) (a *agent.Agent, stop func()) {
 	}
 	p, err := startAgent(setup{
 		Dir: b.dir, Loaders: folders, Key: b.key, Hub: b.hub.Public(), DHCP: b.dhcp, HTTP: b.http, TFTP: b.tftp, DHCP6: b.dhcp6, HTTP6: b.http6, Socket: b.socket,
-		Quota: b.quota, MinFree: b.minFree, Trial: b.trial, Destructive: b.destructive, TrustedMedia: b.trusted, Collector: b.spansTo,
+		Quota: b.quota, MinFree: b.minFree, Trial: b.trial, Destructive: b.destructive, TrustedMedia: b.trusted, Collector: b.spansTo, Upgrades: b.upgrades,
 		Files: b.files, mirror: b.mirror, HTTPS: b.https, certs: b.certs, Uploaded: b.uploaded, userData: b.data, credentials: b.creds, calls: b.calls, found: b.found, metrics: b.scraped, crash: crash, log: b.log, reportEvery: b.every, ahead: &b.ahead,
 	})
 	if err != nil {
@@ -239,7 +244,8 @@ func (b *bench) start(crash state.Crasher) (a *agent.Agent, stop func()) {
 		b.agent = nil
 		b.mu.Unlock()
 		b.link.pending.Wait()
-		if err := p.stop(); err != nil {
+		err := p.stop()
+		if b.upgraded = b.upgraded || errors.Is(err, upgrade.ErrTrial); err != nil && !errors.Is(err, upgrade.ErrTrial) {
 			b.t.Errorf("agent: %v", err)
 		}
 	}
@@ -269,7 +275,7 @@ func (b *bench) send(a *agent.Agent) {
 		Head: head, Agent: agentID, Term: b.term, IssuedAt: time.Now(), Fence: b.link.fence, Shards: 1, Servers: b.intents,
 		Rack: &message.RackIntent{
 			Name: "rack-a", SoftTimeout: b.soft, SettleWindow: 300 * time.Millisecond, PollInterval: b.poll,
-			Segments: []resource.SegmentIntent{b.segment()}, AgentKeys: [][]byte{wire.NewSigner(b.key).Public()}, SafeStop: b.stops, Keep: b.keep, Inrush: b.inrush,
+			Segments: []resource.SegmentIntent{b.segment()}, AgentKeys: [][]byte{wire.NewSigner(b.key).Public()}, SafeStop: b.stops, Keep: b.keep, Inrush: b.inrush, Upgrade: b.upgrade,
 		},
 	})
 }

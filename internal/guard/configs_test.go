@@ -270,7 +270,11 @@ func checkUnit(t *testing.T, p string) {
 		t.Errorf("no program has the unit's name: %v", err)
 	}
 	file := strings.TrimPrefix(name, "rackboot-") + ".yaml"
-	if want := "/usr/bin/" + name + " run --config /etc/rackboot/" + file + " "; !strings.HasPrefix(values["ExecStart"], want) {
+	program := name
+	if name == "rackboot-agent" {
+		program = "rackboot-launcher" // which starts it with the same arguments
+	}
+	if want := "/usr/bin/" + program + " run --config /etc/rackboot/" + file + " "; !strings.HasPrefix(values["ExecStart"], want) {
 		t.Errorf("ExecStart is %q, want %q", values["ExecStart"], want)
 	}
 	if raw, err := os.ReadFile(filepath.Join("configs", file)); err != nil || !strings.Contains(string(raw), "dataDir: /var/lib/"+values["StateDirectory"]+"\n") {

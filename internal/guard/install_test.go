@@ -40,7 +40,11 @@ func TestInstall(t *testing.T) {
 		if name == "rackctl" || name == "rackboot-sim" {
 			page = "/opt/rb/share/man/man1/" + name + ".1.gz"
 		}
-		want = append(want, "/opt/rb/bin/"+name, page, "/opt/rb/share/zsh/site-functions/_"+name, "/opt/rb/share/fish/vendor_completions.d/"+name+".fish", "/opt/rb/share/bash-completion/completions/"+name)
+		want = append(want, "/opt/rb/bin/"+name, page)
+		if name == "rackboot-launcher" { // its arguments are those of another program
+			continue
+		}
+		want = append(want, "/opt/rb/share/zsh/site-functions/_"+name, "/opt/rb/share/fish/vendor_completions.d/"+name+".fish", "/opt/rb/share/bash-completion/completions/"+name)
 	}
 	for _, d := range []string{"rackboot-hub", "rackboot-agent"} {
 		want = append(want, "/opt/rb/lib/systemd/system/"+d+".service", "/opt/rb/lib/sysusers.d/"+d+".conf", "/opt/rb/lib/tmpfiles.d/"+d+".conf")

@@ -95,7 +95,7 @@ func testLibraries() []library {
 		{"filippo.io/age", []string{"hub/backup"}, "makes keys"},
 		{"github.com/standard-webhooks/standard-webhooks/libraries", []string{"hub/webhooks"}, "verifies what is signed"},
 		{"github.com/go-jose/go-jose/v4", []string{"hub/people"}, "signs what is wrong"},
-		{"github.com/mochi-mqtt/server/v2", []string{"protocol/link", "integration/faults"}, "a broker inside the bubble"},
+		{"github.com/mochi-mqtt/server/v2", []string{"protocol/link", "integration/faults", "integration/upgrade"}, "a broker inside the bubble, and one of a test's own hub"},
 		{"github.com/eclipse/paho.mqtt.golang", []string{"hub/broker", "integration/brokers"}, "another client than ours"},
 		{"github.com/nats-io/nats-server/v2", []string{"state/jetstream"}, "the server the store runs on"},
 		{"github.com/nats-io/nats.go", []string{"integration/brokers"}, "the store on a cluster whose leaders are killed"},
@@ -187,6 +187,7 @@ func shuts() []shut {
 		{"rackboot-agent", simulators, "what runs in a rack drives real servers"},
 		{"rackboot-hub", simulators, "what runs in production has no simulator"},
 		{"rackboot-agent", []string{"github.com/nats-io/nats-server/v2/...", "github.com/danielgtaylor/huma/v2/..."}, "the agent serves no broker and no API"},
+		{"rackboot-launcher", []string{mod + "state/badger", mod + "protocol/wire", mod + "bmc/...", mod + "netboot/...", "github.com/prometheus/client_golang/...", "github.com/spf13/cobra/..."}, "it is what an agent returns to: little of it can fail"},
 		{"rackboot-probe", []string{mod + "state/...", "github.com/prometheus/client_golang/...", "github.com/spf13/cobra/..."}, "it is small, and in every initramfs"},
 		{"rackctl", []string{"github.com/dgraph-io/badger/v4/...", "github.com/nats-io/nats-server/v2/..."}, "a small command without a store or a broker"},
 	}

@@ -80,9 +80,12 @@ const (
 	CapFirmwareWrite Capability = "firmware.write"
 	// CapInrush: heeds RackIntent.Inrush.
 	CapInrush Capability = "inrush"
+	// CapUpgrade: runs another release of itself by RackIntent.Upgrade. Only agents that can have it: those whose file
+	// has keys for it and that a launcher started.
+	CapUpgrade Capability = "upgrade"
 )
 
-// Capabilities are those of this release.
+// Capabilities are those of this release, but for [CapUpgrade], which is of an installation.
 func Capabilities() []Capability {
 	return []Capability{
 		CapBootHdd, CapBootUefiHTTP, CapRequestReboot, CapRequestPowerOff, CapAsk, CapHoldTerms, CapAnyPhase,

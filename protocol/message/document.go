@@ -64,6 +64,8 @@ type RackIntent struct {
 	// Keep are the files that are kept for a return; nil is none. For agents with
 	// [CapBootKeep].
 	Keep *KeepIntent `json:"keep,omitempty"`
+	// Upgrade is another release that the agent is to run; nil is none. For agents with [CapUpgrade].
+	Upgrade *UpgradeIntent `json:"upgrade,omitempty"`
 }
 
 // SafeStopIntent is a rack's SafeStopSpec as it travels to an agent.

@@ -51,6 +51,9 @@ type Report struct {
 	Beats []HeardBeat `json:"beats,omitempty"`
 	// Conditions concern the agent as a whole.
 	Conditions []resource.ConditionState `json:"conditions,omitempty"`
+	// Upgrade is of the last order to run another release; in shard 0 only, also with As. Nil from agents without
+	// [CapUpgrade] that were never given one.
+	Upgrade *UpgradeReport `json:"upgrade,omitempty"`
 }
 
 // Read is when a server was read last.

@@ -117,6 +117,7 @@ func rackDoc(shard, servers int) *message.RackDoc {
 	doc.Rack.Standby, doc.Rack.TakenOver, doc.Rack.Twin = true, []string{"rack-0"}, &message.TwinIntent{Agent: "rack-2", Key: agentKey()}
 	doc.Rack.Keep = &message.KeepIntent{Always: []string{"sha256:" + strings.Repeat("c", 64)}, Older: []string{"sha256:" + strings.Repeat("d", 64)}}
 	doc.Rack.Inrush = &message.InrushIntent{Servers: 10, FeedServers: 5, Window: 10 * time.Second}
+	doc.Rack.Upgrade = &message.UpgradeIntent{Order: "01k5order", Manifest: []byte("(a sealed manifest)"), NotAfter: at(30)}
 	doc.Rack.SafeStop = &message.SafeStopIntent{NetworkFirst: resource.NetworkFirstStopImage, PowerOffAfter: 30 * time.Minute, BelieveAfter: 10 * time.Minute}
 	seg := &doc.Rack.Segments[0]
 	seg.Role, seg.BMCPrefixes, seg.BMCMACs = resource.SegmentBoth, []string{"3c:ec:ef"}, []string{"3c:ec:ef:00:00:01"}
@@ -316,6 +317,7 @@ func report() *message.Report {
 	}})
 	r.Servers[1].Image = image()
 	r.Conditions = []resource.ConditionState{{Code: resource.CondHubUnverified, Since: at(5)}}
+	r.Upgrade = &message.UpgradeReport{Order: "01k5order", Stage: message.UpgradeWaiting, Code: message.UpgradeWaitsAttempt, Message: "server-1 is armed", Since: at(6), Running: exampleDigest}
 	return r
 }
 

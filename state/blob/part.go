@@ -35,6 +35,9 @@ const (
 	PointPartRenamed = "blob/part/renamed" // the blob has its name, perhaps not on disk
 )
 
+// ErrContent is in the chain of an error when what came is not what its digest says.
+var ErrContent = errors.New("it is something else")
+
 // ErrWriting is in the chain of an error of Part when somebody else writes the blob.
 var ErrWriting = errors.New("somebody else is writing it")
 
@@ -274,7 +277,7 @@ func (p *Part) Finish() error {
 	}
 	if got != p.digest {
 		p.s.metrics.writes.WithLabelValues(string(protocol.CodeInvalid)).Inc()
-		return errors.Join(protocol.Errorf(protocol.CodeInvalid, op, "the content of %s hashes to %s", p.digest, got).
+		return errors.Join(protocol.Errorf(protocol.CodeInvalid, op, "the content of %s hashes to %s: %w", p.digest, got, ErrContent).
 			WithHint("the source holds something else under this digest; what was written is removed"), p.drop())
 	}
 	if err := p.finish(); err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rackboot/cmd/internal/cli"
+	"rackboot/cmd/internal/launch"
 	"rackboot/cmd/internal/serve/agent"
 	"rackboot/cmd/internal/serve/hub"
 	"rackboot/cmd/internal/simulate"
@@ -73,13 +74,16 @@ func programs() []program {
 		p.root.InitDefaultCompletionCmd()
 		p.root.InitDefaultVersionFlag()
 	}
-	return append(all, program{probeCommand(version), 8})
+	return append(all, program{probeCommand(version), 8}, program{launcherCommand(version), 8})
 }
 
 // completions are what shells complete a program by: file and how it is written.
 func (p program) completions() map[string]func(io.Writer) error {
 	name := p.root.Name()
 	bash, zsh, fish := "bash-completion/completions/"+name, "zsh/site-functions/_"+name, "fish/vendor_completions.d/"+name+".fish"
+	if name == launch.Name { // its arguments are those of another one
+		return nil
+	}
 	if name == probeName {
 		return map[string]func(io.Writer) error{bash: probeBash, zsh: probeZsh, fish: probeFish}
 	}

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os/signal"
@@ -11,6 +12,12 @@ import (
 
 	"rackboot/protocol"
 )
+
+// Exit is the error of a command that did what it should, and ends with that exit code and without a word.
+type Exit int
+
+// Error implements error.
+func (e Exit) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 
 // Root makes the command that the others hang below.
 func Root(name, short, version string) *cobra.Command {
@@ -34,6 +41,9 @@ func Execute(c *cobra.Command, args []string, stderr io.Writer) int {
 	err := c.ExecuteContext(ctx)
 	if err == nil {
 		return 0
+	}
+	if exit, is := errors.AsType[Exit](err); is {
+		return int(exit)
 	}
 	if !ran { // of cobra: unknown command or flag, wrong arguments
 		err = protocol.Errorf(protocol.CodeInvalid, "", "%w", err).WithHint("%s --help lists the commands", c.Name())

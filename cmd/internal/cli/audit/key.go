@@ -1,18 +1,13 @@
 package audit
 
 import (
-	"crypto/ed25519"
-	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 
 	"github.com/spf13/cobra"
 
+	"rackboot/cmd/internal/cli/keypair"
 	"rackboot/cmd/internal/cli/printer"
-	"rackboot/protocol"
 	"rackboot/protocol/wire"
 )
 
@@ -26,7 +21,7 @@ func keyCmd(pr *printer.Printer) *cobra.Command {
 			"agent.yaml). Keep FILE where the hub is not: whoever has it and the hub can stop whole racks.",
 		Example: "  rackctl key make-destructive /media/usb/destructive.pem",
 		RunE: func(_ *cobra.Command, args []string) error {
-			public, err := makeKey(args[0])
+			public, err := keypair.Make(args[0])
 			if err != nil {
 				return err
 			}
@@ -35,42 +30,4 @@ func keyCmd(pr *printer.Printer) *cobra.Command {
 		},
 	})
 	return cmd
-}
-
-// makeKey writes both halves, each new. The private one comes first, so that a public
-// half that is there has one.
-func makeKey(path string) (ed25519.PublicKey, error) {
-	const op = "make key"
-	public, key, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		return nil, protocol.Errorf(protocol.CodeInternal, op, "%w", err)
-	}
-	private, pub, err := wire.EncodeKey(key)
-	if err != nil {
-		return nil, protocol.Errorf(protocol.CodeInternal, op, "%w", err)
-	}
-	if _, err := os.Lstat(path + ".pub"); !errors.Is(err, fs.ErrNotExist) {
-		return nil, protocol.Errorf(protocol.CodeConflict, op, "%s.pub exists", path).WithHint("choose another name; a key is never written over")
-	}
-	for _, f := range []struct {
-		path string
-		text []byte
-		mode os.FileMode
-	}{{path, private, 0o600}, {path + ".pub", pub, 0o644}} {
-		if err := writeNew(f.path, f.text, f.mode); errors.Is(err, fs.ErrExist) {
-			return nil, protocol.Errorf(protocol.CodeConflict, op, "%s exists", f.path).WithHint("choose another name; a key is never written over")
-		} else if err != nil {
-			return nil, protocol.Errorf(protocol.CodeInvalid, op, "%w", err)
-		}
-	}
-	return public, nil
-}
-
-func writeNew(path string, text []byte, mode os.FileMode) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	return errors.Join(err, f.Sync(), f.Close())
 }

@@ -3,11 +3,13 @@ package agent
 import (
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"rackboot/agent/daemon"
+	"rackboot/agent/installed"
 	"rackboot/cmd/internal/serve"
 	"rackboot/protocol"
 )
@@ -41,10 +43,28 @@ func run(config *string, version string, stderr io.Writer) *cobra.Command {
 		if err := serve.CheckOwner("rackboot-agent", cfg.DataDir); err != nil {
 			return err
 		}
+		launched, err := launcher(l.Logger)
+		if err != nil {
+			return err
+		}
 		saveMemory()
-		return daemon.Run(c.Context(), cfg, daemon.Options{Version: version, Logger: l.Logger, Ready: func() { l.Info("ready") }})
+		err = daemon.Run(c.Context(), cfg, daemon.Options{Version: version, Logger: l.Logger, Launched: launched, Ready: func() { l.Info("ready") }})
+		if daemon.Tries(err) {
+			return serve.Exit(installed.ExitUpgrade)
+		}
+		return err
 	}
 	return c
+}
+
+// launcher takes the word of the launcher that started this process; nil is none.
+func launcher(log *slog.Logger) (*installed.Launched, error) {
+	word, is, err := installed.Receive(os.Getenv)
+	if err != nil || !is {
+		return nil, err
+	}
+	log.Info("started by a launcher", "place", word.Place, "digest", word.Digest, "order", word.Order)
+	return &word, os.Unsetenv(installed.Variable) // it is of no use to what this process starts
 }
 
 func join(config *string, stdout io.Writer) *cobra.Command {

@@ -8,6 +8,7 @@ import (
 
 	"rackboot/agent/daemon"
 	"rackboot/cmd/internal/serve"
+	"rackboot/cmd/internal/terminal"
 	"rackboot/protocol"
 )
 
@@ -39,13 +40,27 @@ func check(config *string, stdout io.Writer) *cobra.Command {
 		if found == nil {
 			found = []daemon.Finding{} // JSON of none is a list
 		}
-		if err := d.show(found, func(w io.Writer) { findings(w, found) }); err != nil || len(found) == 0 {
+		table := func(w io.Writer) {
+			findings(w, found)
+			upgrades(w, cfg)
+		}
+		if err := d.show(found, table); err != nil || len(found) == 0 {
 			return err
 		}
 		return protocol.Errorf(protocol.CodeConflict, "check "+cfg.DataDir, "%d findings", len(found)).
 			WithHint("each says what to do; rackboot-agent run guards what is held meanwhile")
 	}
 	return c
+}
+
+// upgrades says whether the hub can upgrade the agent.
+func upgrades(w io.Writer, cfg daemon.Config) {
+	can, says := cfg.Upgrade.Standing(cfg.DataDir)
+	word := "cannot be ordered"
+	if can {
+		word = "can be ordered"
+	}
+	_, _ = fmt.Fprintf(w, "Upgrades %s by the hub: %s\n", word, terminal.Cell(says))
 }
 
 func findings(w io.Writer, found []daemon.Finding) {

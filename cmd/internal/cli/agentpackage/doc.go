@@ -1,0 +1,2 @@
+// Package agentpackage is rackctl's verbs of packages of agents. Making one needs no hub.
+package agentpackage

@@ -1,0 +1,2 @@
+// Package keypair makes the keys that people sign with, as two new files.
+package keypair
