@@ -9,8 +9,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"testing/iotest"
+	"testing/synctest"
 	"time"
 
 	"rackboot/protocol"

@@ -37,8 +37,7 @@ var errUnderWay = errors.New("another write of it is under way")
 // unanswered reports whether it is unknown what became of a write, or it is known that nothing was written because
 // nobody was there to do it.
 func unanswered(err error) bool {
-	var api *jetstream.APIError
-	if errors.As(err, &api) {
+	if api, ok := errors.AsType[*jetstream.APIError](err); ok {
 		return slices.Contains([]jetstream.ErrorCode{errNoLeader, errBatchIncomplete, errTooManyBatches}, api.ErrorCode)
 	}
 	return errors.Is(err, errUnderWay) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrTimeout) ||

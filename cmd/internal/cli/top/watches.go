@@ -35,8 +35,9 @@ func fields(kind resource.Kind) string {
 		}, ",")
 	case resource.KindHold:
 		return "metadata.uid,spec.server,status.word,status.state"
+	default:
+		return ""
 	}
-	return ""
 }
 
 // told is a resource as a watch told of it last, and its rack.
