@@ -36,17 +36,18 @@ type Cluster struct {
 	cause error
 }
 
-// Dial connects. Errors: invalid for a file that is none, denied, unavailable.
-func Dial(ctx context.Context, cfg Config, log *slog.Logger, reg prometheus.Registerer) (*Cluster, error) {
+// NewLost counts the connections that end while a hub runs.
+func NewLost() prometheus.Counter {
+	return prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "rackboot_hub_store_connections_lost_total", Help: "Connections to the NATS servers of the store that ended while the hub ran.",
+	})
+}
+
+// Dial connects. lost counts. Errors: invalid for a file that is none, denied, unavailable.
+func Dial(ctx context.Context, cfg Config, log *slog.Logger, lost prometheus.Counter) (*Cluster, error) {
 	const op = "connect to the store"
 	secure, err := cfg.tls()
 	if err != nil {
-		return nil, err
-	}
-	lost := prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "rackboot_hub_store_connections_lost_total", Help: "Connections to the NATS servers of the store that ended while the hub ran.",
-	})
-	if err := reg.Register(lost); err != nil {
 		return nil, err
 	}
 	c := &Cluster{}

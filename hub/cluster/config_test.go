@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"rackboot/protocol"
 )
 
@@ -57,7 +55,7 @@ func TestDialRefused(t *testing.T) {
 		"no certificate":  {Config{URLs: []string{"nats://127.0.0.1:1"}, CertFile: "/nowhere", KeyFile: "/nowhere"}, protocol.CodeInvalid},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Dial(t.Context(), row.config, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+			_, err := Dial(t.Context(), row.config, slog.New(slog.DiscardHandler), NewLost())
 			if protocol.CodeOf(err) != row.code || protocol.HintOf(err) == "" {
 				t.Errorf("%v, hint %q", err, protocol.HintOf(err))
 			}

@@ -22,6 +22,7 @@ import (
 	"rackboot/hub/audit"
 	"rackboot/hub/broker"
 	"rackboot/hub/checkpoint"
+	"rackboot/hub/cluster"
 	"rackboot/hub/pki"
 	"rackboot/hub/store"
 	"rackboot/protocol"
@@ -315,7 +316,7 @@ func (k *checking) store() error {
 // servers reads the store that NATS servers have. What their disks have is theirs to look at.
 func (k *checking) servers() error {
 	log := slog.New(slog.DiscardHandler)
-	at, err := servers(k.ctx, *k.c.Store.NATS, log, prometheus.NewRegistry())
+	at, err := servers(k.ctx, *k.c.Store.NATS, log, cluster.NewLost())
 	if err != nil {
 		return err
 	}

@@ -9,10 +9,9 @@ import (
 	"os"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"rackboot/hub/broker"
 	"rackboot/hub/checkpoint"
+	"rackboot/hub/cluster"
 	"rackboot/protocol"
 	"rackboot/state"
 	"rackboot/state/jetstream"
@@ -51,8 +50,8 @@ func Migrate(ctx context.Context, c Config, to Move, crash state.Crasher) (out M
 	if to != MoveToNATS && to != MoveToFolder {
 		return out, protocol.Errorf(protocol.CodeInvalid, opMigrate, "%q is not %s or %s", to, MoveToNATS, MoveToFolder)
 	}
-	log, reg := slog.New(slog.DiscardHandler), prometheus.NewRegistry()
-	far, err := servers(ctx, *c.Store.NATS, log, reg)
+	log := slog.New(slog.DiscardHandler)
+	far, err := servers(ctx, *c.Store.NATS, log, cluster.NewLost())
 	if err != nil {
 		return out, err
 	}

@@ -20,8 +20,12 @@ type place struct {
 
 // openPlace goes where the file says. b is the server within the process.
 func (c *Config) openPlace(ctx context.Context, b *broker.Broker, log *slog.Logger, reg prometheus.Registerer) (place, error) {
+	lost := cluster.NewLost()
+	if err := reg.Register(lost); err != nil {
+		return place{}, err
+	}
 	if c.Store.NATS != nil {
-		return servers(ctx, *c.Store.NATS, log, reg)
+		return servers(ctx, *c.Store.NATS, log, lost)
 	}
 	return inProcess(ctx, b, log)
 }
@@ -36,8 +40,8 @@ func inProcess(ctx context.Context, b *broker.Broker, log *slog.Logger) (place, 
 }
 
 // servers are NATS servers of the user's own.
-func servers(ctx context.Context, n cluster.Config, log *slog.Logger, reg prometheus.Registerer) (place, error) {
-	to, err := cluster.Dial(ctx, n, log, reg)
+func servers(ctx context.Context, n cluster.Config, log *slog.Logger, lost prometheus.Counter) (place, error) {
+	to, err := cluster.Dial(ctx, n, log, lost)
 	if err != nil {
 		return place{}, err
 	}
