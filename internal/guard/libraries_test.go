@@ -99,6 +99,8 @@ func testLibraries() []library {
 		{"github.com/eclipse/paho.mqtt.golang", []string{"hub/broker", "integration/brokers"}, "another client than ours"},
 		{"github.com/nats-io/nats-server/v2", []string{"state/jetstream"}, "the server the store runs on"},
 		{"github.com/nats-io/nats.go", []string{"integration/brokers"}, "the store on a cluster whose leaders are killed"},
+		{"github.com/nats-io/jwt/v2", []string{"integration/brokers"}, "credentials as nsc writes them"},
+		{"github.com/nats-io/nkeys", []string{"integration/brokers"}, "their keys"},
 	}
 }
 
