@@ -77,9 +77,10 @@ func (b *board) unknown(name string, seq uint64) {
 	e.sum, e.seq, e.recent = "", seq, nil
 }
 
-// note takes what a watch was shown that begins, where nothing was known: no watch can have had anything else, but for
-// a resource that has just come, of which all are told yet.
-func (b *board) note(now *shown, seq uint64) bool {
+// note takes what a watch was shown that begins, where nothing was known: no other can have had anything else, but for
+// a resource that has just come, of which all are told yet, and one that another passed over because it was not for him: he
+// has to hear what it is now.
+func (b *board) note(w *Watch, now *shown, seq uint64) bool {
 	if e := b.entries[now.name]; e != nil {
 		switch {
 		case e.sum == now.sum:
@@ -93,6 +94,13 @@ func (b *board) note(now *shown, seq uint64) bool {
 		return false
 	}
 	b.entries[now.name] = entryOf(now, seq)
+	for other := range b.watches {
+		if other != w && other.passes {
+			b.entries[now.name].sum, b.entries[now.name].recent = "", nil
+			b.dirty[now.name] = true
+			break
+		}
+	}
 	return true
 }
 

@@ -246,6 +246,13 @@ func (r *reader) await(t testing.TB, what string, ok func() bool) {
 	}
 }
 
+// has is what the reader was told last of a resource; zero of one that it does not have.
+func (r *reader) has(name string) protoapi.WatchEvent {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.known[name]
+}
+
 // state is what the reader has: names with uid, phase and labels.
 func (r *reader) state() string {
 	var out []string

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"maps"
+	"reflect"
 
 	"rackboot/hub/access"
 	"rackboot/protocol"
@@ -51,17 +52,25 @@ func (j judge) mayBeSelected(stored resource.Object) bool {
 	return rack != nil && j.ask.Labels.Matches(selector.Labels(stored, rack.Metadata.Labels))
 }
 
-// line is what the caller is told of what is shown: that it is there, that it is gone, or nothing. What it was
-// made of may have left his scope since: that is judged by what is stored now.
-func (j judge) line(s *shown) (word protoapi.WatchWord, line []byte, err error) {
-	at, there := s.at, s.raw != nil
-	if there && j.scoped {
-		stored := j.world.objects.PeekOf(j.ask.Kind, s.name)
-		if there = stored != nil; there {
-			at = whereIs(stored, j.world)
-			there = j.sees(at.Places)
-		}
+// where is where what is shown is, and whether the caller may know of it. What it was made of may have left his scope
+// since: that is judged by what is stored now. moved says that it is elsewhere than it is shown; it may be back before
+// anybody looks, as if nothing had been.
+func (j judge) where(s *shown) (at where, there, moved bool) {
+	at, there = s.at, s.raw != nil
+	if !there || !j.scoped {
+		return at, there, false
 	}
+	stored := j.world.objects.PeekOf(j.ask.Kind, s.name)
+	if stored == nil {
+		return at, false, false
+	}
+	at = whereIs(stored, j.world)
+	return at, j.sees(at.Places), !reflect.DeepEqual(at, s.at)
+}
+
+// line is what the caller is told of what is shown: that it is there, that it is gone, or nothing. moved is as of where.
+func (j judge) line(s *shown) (word protoapi.WatchWord, line []byte, moved bool, err error) {
+	at, there, moved := j.where(s)
 	rackSeen := at.Rack == s.at.Rack && at.Rack != ""
 	if there && j.scoped && rackSeen {
 		rack := j.world.Rack(at.Rack)
@@ -69,7 +78,7 @@ func (j judge) line(s *shown) (word protoapi.WatchWord, line []byte, err error) 
 	}
 	if there {
 		if there, err = j.selects(s, at, rackSeen); err != nil {
-			return "", nil, err
+			return "", nil, moved, err
 		}
 	}
 	if there {
@@ -77,13 +86,13 @@ func (j judge) line(s *shown) (word protoapi.WatchWord, line []byte, err error) 
 			j.has[s.name] = true
 		}
 		line, err = s.lineFor(j.ask.Who.Name, j.ask.Only, j.less, rackSeen)
-		return protoapi.WatchPut, line, err
+		return protoapi.WatchPut, line, moved, err
 	}
 	if j.has != nil && !j.has[s.name] {
-		return "", nil, nil
+		return "", nil, moved, nil
 	}
 	delete(j.has, s.name)
-	return protoapi.WatchGone, gone(s.name).line, nil
+	return protoapi.WatchGone, gone(s.name).line, moved, nil
 }
 
 // selects reports whether a resource is among what was asked for. Labels of a rack that the caller may not see do not

@@ -236,6 +236,16 @@ func (r *Room) shownIn(kind resource.Kind, name string, boards []*board, watched
 	return now, nil
 }
 
+// again has a resource looked at, and told whatever it says.
+func (r *Room) again(b *board, name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e := b.entries[name]; e != nil {
+		e.sum, e.recent = "", nil
+	}
+	b.dirty[name] = true
+}
+
 // heard notes what is to be looked at because somebody has said something of its server or rack.
 func (r *Room) heard(n heard) {
 	if n.empty() {

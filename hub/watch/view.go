@@ -71,6 +71,7 @@ func (r *Room) board(kind resource.Kind, v view) *board {
 	if !v.only.All() && !r.roomForView() {
 		return r.board(kind, whole())
 	}
+	r.seq++ // nobody has looked at what changed before: no position of before is good
 	b := newBoard(kind, v, r.seq)
 	r.boards[b.key] = b
 	return b

@@ -38,14 +38,16 @@ type Watch struct {
 	of    string // what positions belong to
 	queue *queue
 	judge judge
-	again bool     // everything is told
-	first []string // what has changed meanwhile, where not everything is told
+	again bool // everything is told
+	// passes says that it passes over resources of which nothing is made, because its caller does not see or want them.
+	passes bool
+	first  []string // what has changed meanwhile, where not everything is told
 }
 
 // Begin begins a watch. What changes from now on is in it. The code is unavailable, if there are too many.
 func (r *Room) Begin(ask Ask) (*Watch, error) {
 	everywhere := ask.Who.Scope.Everywhere()
-	w := &Watch{room: r, ask: ask, queue: newQueue(), again: true}
+	w := &Watch{room: r, ask: ask, queue: newQueue(), again: true, passes: !everywhere || !ask.Labels.Empty()}
 	w.of = question(ask.Kind, ask.Selector, ask.Field, ask.Only.String(), ask.Who.Name, ask.Who.Scope.String())
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -158,7 +160,7 @@ func (w *Watch) stopped(o *out) why {
 func (w *Watch) begin(o *out) bool {
 	if !w.again {
 		for _, name := range w.first {
-			if !w.tell(o, w.room.shownNow(w.board, name)) {
+			if !w.tell(o, w.room.shownNow(w, name)) {
 				return false
 			}
 		}
@@ -176,7 +178,7 @@ func (w *Watch) begin(o *out) bool {
 		objs := next(at)
 		for _, obj := range objs {
 			at = obj.Head().Metadata.Name
-			if w.judge.may(obj) && w.judge.mayBeSelected(obj) && !w.tell(o, w.room.shownOf(w.board, obj)) {
+			if w.judge.may(obj) && w.judge.mayBeSelected(obj) && !w.tell(o, w.room.shownOf(w, obj)) {
 				return false
 			}
 			if time.Since(o.wrote) > protoapi.WatchBeat && (!o.put(protoapi.WatchBookmark, lineOf(protoapi.WatchEvent{Type: protoapi.WatchBookmark})) || !o.flush()) {
@@ -216,7 +218,10 @@ func (w *Watch) tell(o *out, s *shown) bool {
 	if s == nil {
 		return true
 	}
-	word, line, err := w.judge.line(s)
+	word, line, moved, err := w.judge.line(s)
+	if moved {
+		w.room.again(w.board, s.name)
+	}
 	if err != nil {
 		w.room.cfg.Logger.Error("resource cannot be told", "kind", w.ask.Kind, "name", s.name, "err", err)
 		return true
@@ -252,17 +257,17 @@ func (r *Room) isEnded() bool {
 }
 
 // shownNow is what is shown of a resource, also that it is not there.
-func (r *Room) shownNow(b *board, name string) *shown {
-	if obj := r.cfg.Store.Objects.PeekOf(b.key.kind, name); obj != nil {
-		return r.shownOf(b, obj)
+func (r *Room) shownNow(w *Watch, name string) *shown {
+	if obj := r.cfg.Store.Objects.PeekOf(w.board.key.kind, name); obj != nil {
+		return r.shownOf(w, obj)
 	}
 	return gone(name)
 }
 
 // shownOf is what is shown of a stored resource: what was made lately, or made now. It is nil where it cannot be
 // shown, as in the log.
-func (r *Room) shownOf(b *board, stored resource.Object) *shown {
-	name := stored.Head().Metadata.Name
+func (r *Room) shownOf(w *Watch, stored resource.Object) *shown {
+	b, name := w.board, stored.Head().Metadata.Name
 	r.mu.Lock()
 	if s := b.recent(name); s != nil {
 		r.mu.Unlock()
@@ -280,7 +285,7 @@ func (r *Room) shownOf(b *board, stored resource.Object) *shown {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if b.note(s, r.seq+1) {
+	if b.note(w, s, r.seq+1) {
 		r.seq++
 	}
 	return s

@@ -108,7 +108,7 @@ func TestWatchGoesOnOverARestart(t *testing.T) {
 	r.await(t, "synced", func() bool { return r.synced == 1 })
 	s.stop()
 	<-r.ended
-	was := r.known["n1"].Digest
+	was := r.has("n1").Digest
 	if last := r.lines[len(r.lines)-1]; last.Type != protoapi.WatchEnd || last.Problem == nil || last.Problem.Code != protocol.CodeUnavailable {
 		t.Errorf("a hub that stops says %+v", last)
 	}
@@ -120,7 +120,7 @@ func TestWatchGoesOnOverARestart(t *testing.T) {
 	want := s.list(all)
 	r.await(t, want, func() bool { return r.state() == want })
 	r.end()
-	if r.known["n1"].Digest != was {
+	if r.has("n1").Digest != was {
 		t.Error("the digest of what has not changed is another one")
 	}
 }
@@ -308,7 +308,7 @@ func TestOnlyWhatIsSelectedIsTold(t *testing.T) {
 	for _, r := range []*reader{names, labels, spec, selected} {
 		r.await(t, "synced", func() bool { return r.synced == 1 })
 	}
-	if got := string(names.known["n1"].Object); got != `{"apiVersion":"rackboot/v1","kind":"Server","metadata":{"name":"n1"}}` {
+	if got := string(names.has("n1").Object); got != `{"apiVersion":"rackboot/v1","kind":"Server","metadata":{"name":"n1"}}` {
 		t.Error(got)
 	}
 	// What came before a watch may be told once more: let all of that be over.
@@ -328,7 +328,7 @@ func TestOnlyWhatIsSelectedIsTold(t *testing.T) {
 	if after[0] != before[0] || after[1] == before[1] || after[2] == before[2] {
 		t.Errorf("n1 was told %v times, and then %v", before, after)
 	}
-	if _, there := selected.known["n1"]; there {
+	if selected.has("n1").Name != "" {
 		t.Error("it is not selected any more, and nobody said so")
 	}
 	s.phases.mu.Lock()
@@ -349,7 +349,7 @@ func TestOnlyWithAnnotationsOfHisOwn(t *testing.T) {
 	s.watch(t, r, admin(), "", "")
 	r.await(t, "synced", func() bool { return r.synced == 1 })
 	r.end()
-	if got := string(r.known["n1"].Object); got != `{"apiVersion":"rackboot/v1","kind":"Server","metadata":{"name":"n1","annotations":{"reboot.metal3.io/k":"{}"}}}` {
+	if got := string(r.has("n1").Object); got != `{"apiVersion":"rackboot/v1","kind":"Server","metadata":{"name":"n1","annotations":{"reboot.metal3.io/k":"{}"}}}` {
 		t.Error(got)
 	}
 }
