@@ -112,6 +112,10 @@ storm: build ## hub, agent and ten machines as processes, under every fault, as 
 	CGO_ENABLED=0 $(GO) build -buildvcs=false -trimpath -ldflags '-s -w' -tags storm -o bin/storm/ ./cmd/rackboot-hub ./cmd/rackboot-agent ./integration/storm
 	bin/storm/storm -bin bin $(ARGS)
 
+.PHONY: interwork
+interwork: build ## hub and agent one release apart, as processes under faults, as root; FROM=TAG ARGS='-for 5m'
+	VERSION=$(VERSION) FROM=$(FROM) integration/interwork/run $(ARGS)
+
 .PHONY: bench-iso
 bench-iso: ## upload a file of 5 GiB into the hub's store: speed and memory; needs 6 GiB in TMPDIR
 	$(GO) test ./hub/iso -run='^$$' -bench=Upload -benchtime=1x -timeout=30m
