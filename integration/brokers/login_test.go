@@ -97,7 +97,8 @@ func credentials(t *testing.T, dir string) (good, stranger, operator string) {
 	}
 	signed := func(c interface {
 		Encode(nkeys.KeyPair) (string, error)
-	}, by nkeys.KeyPair) string {
+	}, by nkeys.KeyPair,
+	) string {
 		token, err := c.Encode(by)
 		if err != nil {
 			t.Fatal(err)
