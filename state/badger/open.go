@@ -58,6 +58,7 @@ type Config struct {
 // Store is a state.Store. All methods are safe for concurrent use.
 type Store struct {
 	cfg     Config
+	dir     *os.File // of cfg.Dir; nil in memory
 	db      *badger.DB
 	metrics *metrics
 
@@ -101,21 +102,60 @@ func Open(cfg Config) (*Store, error) {
 		if err := s.checkSpace(op); err != nil {
 			return nil, err
 		}
+		var err error
+		if s.dir, err = os.Open(cfg.Dir); err != nil {
+			return nil, s.mapError(op, err)
+		}
 	}
 	db, err := s.open()
 	if err != nil {
-		return nil, s.mapError(op, err)
+		return nil, errors.Join(s.mapError(op, err), s.closeDir())
 	}
 	s.db = db
-	if err := s.initSchema(op); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	s.metrics, err = newMetrics(cfg.Registerer, func() int { return len(s.queue) })
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", op, err), db.Close())
+	if err := s.ready(op); err != nil {
+		return nil, errors.Join(err, db.Close(), s.closeDir())
 	}
 	go s.commitLoop()
 	return s, nil
+}
+
+// ready prepares a store that is open.
+func (s *Store) ready(op string) (err error) {
+	if err := s.inPlace(op); err != nil {
+		return err
+	}
+	if err := s.initSchema(op); err != nil {
+		return err
+	}
+	if s.metrics, err = newMetrics(s.cfg.Registerer, func() int { return len(s.queue) }); err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	return nil
+}
+
+// inPlace refuses a store whose directory is another one by now.
+func (s *Store) inPlace(op string) error {
+	if s.dir == nil {
+		return nil
+	}
+	own, err := s.dir.Stat()
+	if err == nil {
+		var now os.FileInfo
+		if now, err = os.Stat(s.cfg.Dir); err == nil && os.SameFile(own, now) {
+			return nil
+		}
+	}
+	return protocol.Errorf(protocol.CodeUnavailable, op, "the directory %s was replaced while it was opened: %w", s.cfg.Dir, errors.Join(err, errReplaced)).
+		WithHint("open it again")
+}
+
+var errReplaced = errors.New("it is another directory now")
+
+func (s *Store) closeDir() error {
+	if s.dir == nil {
+		return nil
+	}
+	return s.dir.Close()
 }
 
 func (s *Store) open() (db *badger.DB, err error) {
@@ -129,9 +169,11 @@ func (s *Store) open() (db *badger.DB, err error) {
 }
 
 func (s *Store) options() badger.Options {
-	dir := s.cfg.Dir
-	if s.cfg.InMemory {
-		dir = ""
+	dir := ""
+	if s.dir != nil {
+		// Badger opens one file after the other by its path. Whoever puts a copy of the store into its place meanwhile would
+		// give it some of each, and what it writes then is in neither.
+		dir = "/proc/self/fd/" + strconv.Itoa(int(s.dir.Fd()))
 	}
 	return badger.DefaultOptions(dir).
 		WithInMemory(s.cfg.InMemory).
@@ -206,5 +248,5 @@ func (s *Store) Close() error {
 	s.running.Wait()
 	close(s.closing)
 	<-s.stopped
-	return s.mapError("close store", s.db.Close())
+	return s.mapError("close store", errors.Join(s.db.Close(), s.closeDir()))
 }
