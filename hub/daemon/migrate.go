@@ -123,7 +123,7 @@ func move(ctx context.Context, from, into jetstream.Config, crash state.Crasher)
 		if err != nil {
 			return done, false, err
 		}
-		has, err := compare(ctx, name, source, target, there)
+		has, err := compare(ctx, name, source, target)
 		if err != nil {
 			return done, false, err
 		}
@@ -132,39 +132,21 @@ func move(ctx context.Context, from, into jetstream.Config, crash state.Crasher)
 	return done, already, nil
 }
 
-const (
-	// settleTime is how long a stream may lack something: servers get it from the one that made it, and the one that is
-	// asked may not have it yet. One that was there already was made by a move that died, or is another's.
-	settleTime  = 2 * time.Minute
-	settleThere = 15 * time.Second
-	settlePause = 250 * time.Millisecond
-)
-
-// compare looks whether two streams are the same. there says that the other was there already.
-func compare(ctx context.Context, name string, source, target stream, there bool) (has jetstream.Copied, err error) {
+// compare looks whether two streams are the same.
+func compare(ctx context.Context, name string, source, target stream) (has jetstream.Copied, err error) {
 	had, sum, err := source.Sum(ctx)
 	if err != nil {
 		return has, err
 	}
-	within := settleTime
-	if there {
-		within = settleThere
+	has, other, err := target.Sum(ctx)
+	if err != nil {
+		return has, err
 	}
-	for end := time.Now().Add(within); ; {
-		var other []byte
-		if has, other, err = target.Sum(ctx); err != nil || bytes.Equal(sum, other) {
-			return has, err
-		}
-		if has.Messages >= had.Messages || time.Now().After(end) {
-			return has, protocol.Errorf(protocol.CodeConflict, opMigrate, "%s has %d messages up to %d there, and %d up to %d here, and they are not the same", name, has.Messages, has.Last, had.Messages, had.Last).
-				WithHint("a hub has used the other store: decide which one counts, and remove the stream %s of the other", name)
-		}
-		select {
-		case <-time.After(settlePause):
-		case <-ctx.Done():
-			return has, protocol.Errorf(protocol.CodeTimeout, opMigrate, "%w", ctx.Err()).WithHint("run it again: what is whole there is not copied again")
-		}
+	if !bytes.Equal(sum, other) {
+		return has, protocol.Errorf(protocol.CodeConflict, opMigrate, "%s has %d messages up to %d there, and %d up to %d here, and they are not the same", name, has.Messages, has.Last, had.Messages, had.Last).
+			WithHint("a hub has used the other store: decide which one counts, and remove the stream %s of the other", name)
 	}
+	return has, nil
 }
 
 func openStream(ctx context.Context, c jetstream.Config) (stream, error) {

@@ -132,7 +132,8 @@ func (k *KV) batch(ctx context.Context, op string, ops []state.Op, expected []ui
 		msgs = append(msgs, m)
 		revisions[i] = uint64(len(msgs))
 	}
-	at, err := k.st.insist(ctx, func(ctx context.Context, lost bool) (uint64, error) {
+	what := batchName(k.st.prefix, msgs)
+	at, err := k.st.insist(ctx, op, what, func(ctx context.Context, lost bool) (uint64, error) {
 		id := rand.Text()
 		before.ids = append(before.ids, id)
 		at, err := k.send(ctx, op, id, msgs, checks)
@@ -156,10 +157,15 @@ func (k *KV) batch(ctx context.Context, op string, ops []state.Op, expected []ui
 	return revisions, nil
 }
 
+// batchName says for people which keys a batch has.
+func batchName(prefix string, msgs []*nats.Msg) string {
+	return msgs[0].Subject[len(prefix):] + " and " + strconv.Itoa(len(msgs)-1) + " more"
+}
+
 // send makes a batch of messages and returns the sequence of the last.
 func (k *KV) send(ctx context.Context, op, id string, msgs []*nats.Msg, checks int) (uint64, error) {
 	nc, last := k.st.cfg.Conn, len(msgs)-1
-	what := msgs[0].Subject[len(k.st.prefix):] + " and " + strconv.Itoa(last) + " more"
+	what := batchName(k.st.prefix, msgs)
 	msgs[last].Header.Set(batchCommitHeader, "1")
 	for i, m := range msgs {
 		m.Header.Set(batchHeader, id)

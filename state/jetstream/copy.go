@@ -167,7 +167,7 @@ func (st *stream) copy(ctx context.Context, w io.Writer, sum hash.Hash, within f
 // nats-server v2.15.2 where writers stop at once), so that after a moment without a message it is asked what it has.
 func (r *reader) copied(ctx context.Context, op string, fn func(jetstream.Msg, *jetstream.MsgMetadata) bool) error {
 	defer r.close(ctx)
-	if r.empty {
+	if r.empty && r.st.cfg.Replicas == 1 { // else the copy that it reads from may lag behind
 		return nil
 	}
 	for at := uint64(0); ; {

@@ -43,6 +43,9 @@ func mapError(op, what string, err error) error {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout):
 		return protocol.Errorf(protocol.CodeTimeout, op, "%s: the store did not answer in time, and whether it was written is unknown: %w", what, err).
 			WithHint("read it back before you try again; if it stays so, look at the log and the disk of the hub, or of your NATS servers, which must be started again after a full disk")
+	case errors.Is(err, errUnderWay):
+		return protocol.Errorf(protocol.CodeTimeout, op, "%s: whether it was written is unknown: %w", what, err).
+			WithHint("read it back before you try again")
 	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrNoStreamResponse), errors.Is(err, jetstream.ErrJetStreamNotEnabled):
 		return protocol.Errorf(protocol.CodeUnavailable, op, "%s: nothing answers for the store: %w", what, err).
 			WithHint("it is being started, or too few of its servers run: try again; if it stays so, look at the hub's log, or at your NATS servers")

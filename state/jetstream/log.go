@@ -48,7 +48,7 @@ func (l *Log) Append(ctx context.Context, subject string, data []byte, id string
 	if id == "" {
 		return l.st.publish(ctx, op, msg)
 	}
-	return l.st.insist(ctx, func(ctx context.Context, _ bool) (uint64, error) { // the server knows the id
+	return l.st.insist(ctx, op, subject, func(ctx context.Context, _ bool) (uint64, error) { // the server knows the id
 		return l.st.publishOnce(ctx, op, msg, jetstream.WithMsgID(id))
 	})
 }
@@ -82,7 +82,8 @@ func (l *Log) Read(ctx context.Context, subject string, from uint64, limit int) 
 				At:      meta.Timestamp,
 			})
 		}
-		return len(out) < limit && meta.NumPending > 0 && meta.Sequence.Stream < newest
+		// What the copy that it reads from counts as pending is not all, where that lags behind.
+		return len(out) < limit && meta.Sequence.Stream < newest && (meta.NumPending > 0 || l.st.cfg.Replicas > 1)
 	})
 	if err != nil {
 		return nil, err

@@ -111,10 +111,17 @@ func (r *reader) close(ctx context.Context) {
 // returns false or the end is reached. What the disk has changed and the server cannot read is passed over, where
 // the beginning is a sequence.
 func (st *stream) drain(ctx context.Context, op string, cfg jetstream.OrderedConsumerConfig, fn func(jetstream.Msg, *jetstream.MsgMetadata) bool) error {
-	for {
+	for stuck := 0; ; stuck++ {
 		at, err := st.drainOnce(ctx, op, cfg, fn)
 		if !errors.Is(err, errStuck) {
 			return err
+		}
+		if at > 0 {
+			stuck = 0
+		}
+		if stuck == maxStuck {
+			return protocol.Errorf(protocol.CodeTimeout, op, "%s: the server does not deliver what is there", st.cfg.Name).
+				WithHint("it may lag behind the others: try again; if it stays so, look at your NATS servers")
 		}
 		from := max(at+1, cfg.OptStartSeq)
 		if cfg.OptStartSeq, err = st.readable(ctx, op, from, cfg.FilterSubjects); err != nil || cfg.OptStartSeq == 0 {
@@ -127,6 +134,9 @@ func (st *stream) drain(ctx context.Context, op string, cfg jetstream.OrderedCon
 	}
 }
 
+// maxStuck bounds how often in a row nothing comes of what is there, each time for listMoment.
+const maxStuck = 10
+
 // drainOnce is drain until nothing comes that is there, which is errStuck. It returns the sequence of what came last.
 func (st *stream) drainOnce(ctx context.Context, op string, cfg jetstream.OrderedConsumerConfig, fn func(jetstream.Msg, *jetstream.MsgMetadata) bool) (at uint64, err error) {
 	r, err := st.begin(ctx, op, cfg)
@@ -134,11 +144,12 @@ func (st *stream) drainOnce(ctx context.Context, op string, cfg jetstream.Ordere
 		return 0, err
 	}
 	defer r.close(ctx)
-	if r.empty {
+	resumes := cfg.DeliverPolicy == jetstream.DeliverByStartSequencePolicy
+	if r.empty && !(resumes && st.cfg.Replicas > 1) { // else the copy that it reads from may lag behind
 		return 0, nil
 	}
 	next := r.next
-	if cfg.DeliverPolicy == jetstream.DeliverByStartSequencePolicy {
+	if resumes {
 		next = r.moment // it goes on from there, if the server was only slow
 	}
 	for {

@@ -1,7 +1,6 @@
 package jetstream
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -44,15 +43,26 @@ func unanswered(err error) bool {
 		errors.Is(err, nats.ErrNoResponders) || errors.Is(err, jetstream.ErrNoStreamResponse)
 }
 
-// insist writes, again while no answer comes, as long as one call may take. lost says that an answer was missed before: the
-// error of write may be its own doing.
-func (st *stream) insist(ctx context.Context, write func(ctx context.Context, lost bool) (uint64, error)) (uint64, error) {
+// unknown reports whether what an unanswered write wanted may have been stored. Of the others it is known that nothing was.
+func unknown(err error) bool {
+	return errors.Is(err, errUnderWay) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || errors.Is(err, nats.ErrTimeout)
+}
+
+// insist writes what, again while no answer comes, as long as one call may take. lost says that what an earlier try wanted
+// may have been stored, so that a conflict may be its doing. Where that is still not known at the end, it is a timeout,
+// whatever the last try met.
+func (st *stream) insist(ctx context.Context, op, what string, write func(ctx context.Context, lost bool) (uint64, error)) (uint64, error) {
 	lost := false
-	return ask(ctx, st, func(ctx context.Context) (uint64, error) {
-		before := lost
-		lost = true
-		return write(ctx, before)
+	seq, err := ask(ctx, st, func(ctx context.Context) (uint64, error) {
+		seq, err := write(ctx, lost)
+		lost = lost || unknown(err)
+		return seq, err
 	})
+	if err != nil && lost && !errors.Is(err, state.ErrConflict) && protocol.CodeOf(err) != protocol.CodeTimeout {
+		return 0, protocol.Errorf(protocol.CodeTimeout, op, "%s: an earlier try was not answered, and whether it was written is unknown: %w", what, err).
+			WithHint("read it back before you try again; if it stays so, look at the log and the disk of the hub, or of your NATS servers")
+	}
+	return seq, err
 }
 
 // replace writes one key whose newest revision is the expected one; 0 is that it has none.
@@ -62,7 +72,7 @@ func (k *KV) replace(ctx context.Context, op string, msg *nats.Msg, expected uin
 		msg.Header = nats.Header{}
 	}
 	msg.Header.Set(writeHeader, id)
-	return k.st.insist(ctx, func(ctx context.Context, lost bool) (uint64, error) {
+	return k.st.insist(ctx, op, msg.Subject[len(k.st.prefix):], func(ctx context.Context, lost bool) (uint64, error) {
 		seq, err := k.st.publishOnce(ctx, op, msg, jetstream.WithExpectLastSequencePerSubject(expected))
 		if !lost || !errors.Is(err, state.ErrConflict) {
 			return seq, err
@@ -71,7 +81,10 @@ func (k *KV) replace(ctx context.Context, op string, msg *nats.Msg, expected uin
 		if readErr == nil && was.Header.Get(writeHeader) == id {
 			return was.Sequence, nil
 		}
-		return 0, cmp.Or(readErr, err)
+		if readErr != nil {
+			return 0, readErr
+		}
+		return 0, err
 	})
 }
 
