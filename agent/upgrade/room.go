@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -401,9 +402,9 @@ const maxMessage = 500
 
 func bounded(text string) string {
 	if len(text) > maxMessage {
-		return text[:maxMessage] + "…"
+		text = text[:maxMessage] + "…"
 	}
-	return text
+	return strings.ToValidUTF8(text, "\uFFFD") // else the hub would refuse the whole report
 }
 
 // tellLast reports the last order that has ended.

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -493,5 +494,14 @@ rackboot_agent_upgrade_stage{stage="waiting"} 1
 `
 	if err := testutil.GatherAndCompare(r.cfg.Registerer.(*prometheus.Registry), strings.NewReader(want)); err != nil {
 		t.Error(err)
+	}
+}
+
+// What is said for people is bounded and text, wherever it is cut: else the hub refuses the report that has it.
+func TestBounded(t *testing.T) {
+	for _, s := range []string{"", "short", strings.Repeat("é", maxMessage), "a" + strings.Repeat("é", maxMessage), "\xff" + strings.Repeat("x", 2*maxMessage)} {
+		if got := bounded(s); !utf8.ValidString(got) || len(got) > maxMessage+8 {
+			t.Errorf("%d bytes: %q", len(got), got)
+		}
 	}
 }
