@@ -145,7 +145,7 @@ func (st *stream) drainOnce(ctx context.Context, op string, cfg jetstream.Ordere
 	}
 	defer r.close(ctx)
 	resumes := cfg.DeliverPolicy == jetstream.DeliverByStartSequencePolicy
-	if r.empty && !(resumes && st.cfg.Replicas > 1) { // else the copy that it reads from may lag behind
+	if r.empty && (!resumes || st.cfg.Replicas <= 1) { // else the copy that it reads from may lag behind
 		return 0, nil
 	}
 	next := r.next
