@@ -89,7 +89,8 @@ func Dial(ctx context.Context, cfg Config, log *slog.Logger, lost prometheus.Cou
 // Conn is the connection. Its user leaves it open.
 func (c *Cluster) Conn() *nats.Conn { return c.conn }
 
-// Healthy says why nothing can be written; nil if nothing is known against it, or not for long: calls wait meanwhile. It does not wait. The code is unavailable.
+// Healthy says why nothing can be written; nil if nothing is known against it, or not for long: calls wait meanwhile. It
+// does not wait. The code is unavailable.
 func (c *Cluster) Healthy() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

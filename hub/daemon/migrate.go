@@ -81,7 +81,6 @@ func between(ctx context.Context, c Config, far place, to Move, log *slog.Logger
 	from, into := near.streams, far.streams
 	if to == MoveToFolder {
 		from, into = far.streams, near.streams
-		into.Replicas = 1
 	}
 	out.Streams, out.Already, err = move(ctx, from, into, crash)
 	return out, err

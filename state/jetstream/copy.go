@@ -245,8 +245,8 @@ const (
 )
 
 // Restore makes the stream that cfg names of a copy, on a server that has none of its name, with the sequences and
-// times that the messages had, and as many replicas as cfg says; 0 is as the copied one had. r must not pause for seconds: the server gives up then. Errors:
-// conflict where there is such a stream, invalid for what is no copy of it, unavailable, timeout.
+// times that the messages had. How many replicas it has, and where, cfg says, and not the stream that was copied: that may
+// have been on other servers. r must not pause for seconds: the server gives up then. Errors: conflict where there is such a stream, invalid for what is no copy of it, unavailable, timeout.
 func Restore(ctx context.Context, cfg Config, r io.Reader) (Copied, error) {
 	const op = "restore stream"
 	name := cfg.Name
@@ -256,9 +256,7 @@ func Restore(ctx context.Context, cfg Config, r io.Reader) (Copied, error) {
 	if err != nil {
 		return out, protocol.Errorf(protocol.CodeInvalid, op, "%s: %w", name, err).WithHint("the copy is damaged, or of something else")
 	}
-	if cfg.Replicas > 0 {
-		head.Config.Replicas = cfg.Replicas
-	}
+	head.Config.Replicas, head.Config.Placement = max(cfg.Replicas, 1), nil
 	pieces := &pieces{ctx: ctx, conn: cfg.Conn, domain: cfg.Domain, op: op, name: name}
 	if err := pieces.begin(head.Config); err != nil {
 		return out, err
