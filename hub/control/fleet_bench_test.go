@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"rackboot/hub/exporter"
 	"rackboot/hub/fence"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
@@ -238,6 +239,19 @@ func BenchmarkScrape(b *testing.B) {
 		b.Run(fmt.Sprintf("gather/racks=%d", racks), func(b *testing.B) {
 			for b.Loop() {
 				if _, err := reg.Gather(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		totals := prometheus.NewRegistry()
+		c := f.control
+		totals.MustRegister(exporter.New(exporter.Config{
+			Store: f.store, Start: c.fence, View: c.view, Status: c.Status, Reports: c.reports, Inventory: c.Inventory, Approvals: c.Approvals, Claims: c.Owners.Claims,
+			Totals: true, Began: f.now, Clock: func() time.Time { return f.now },
+		}))
+		b.Run(fmt.Sprintf("totals/racks=%d", racks), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := totals.Gather(); err != nil {
 					b.Fatal(err)
 				}
 			}

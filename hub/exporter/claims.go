@@ -1,15 +1,13 @@
 package exporter
 
 import (
-	"github.com/prometheus/client_golang/prometheus"
-
 	"rackboot/hub/status"
 	"rackboot/hub/store"
 	"rackboot/protocol/resource"
 )
 
 // claimed counts claims.
-type claimed struct{ bound, codes, classes, ways *prometheus.Desc }
+type claimed struct{ bound, codes, classes, ways *metric }
 
 func newClaims() *claimed {
 	return &claimed{
@@ -20,8 +18,8 @@ func newClaims() *claimed {
 	}
 }
 
-func (g *claimed) descs() []*prometheus.Desc {
-	return []*prometheus.Desc{g.bound, g.codes, g.classes, g.ways}
+func (g *claimed) descs() []*metric {
+	return []*metric{g.bound, g.codes, g.classes, g.ways}
 }
 
 func (g *claimed) collect(s *scrape) {
@@ -56,7 +54,10 @@ func (g *claimed) evidence(s *scrape) {
 	classes, ways := map[resource.EvidenceClass]int{}, map[resource.SecretsWay]int{}
 	for _, one := range s.rows {
 		if b := one.boot; b != nil {
-			report, _ := s.room.cfg.Reports.Server(b.Spec.Server)
+			report := one.report
+			if b.Spec.Server != one.server {
+				report, _ = s.room.cfg.Reports.Server(b.Spec.Server)
+			}
 			classes[status.ClassOf(b)]++
 			ways[status.WayOf(b, report)]++
 		}
@@ -70,13 +71,13 @@ func (g *claimed) evidence(s *scrape) {
 }
 
 // eachClaim has the series of claims that wait for a server.
-type eachClaim struct{ since *prometheus.Desc }
+type eachClaim struct{ since *metric }
 
 func newEachClaim() *eachClaim {
 	return &eachClaim{desc("claim_unbound_timestamp_seconds", "Since when a claim waits for a server, by what it waits for; the code is empty before the hub has looked.", "claim", "code")}
 }
 
-func (g *eachClaim) descs() []*prometheus.Desc { return []*prometheus.Desc{g.since} }
+func (g *eachClaim) descs() []*metric { return []*metric{g.since} }
 
 func (g *eachClaim) collect(s *scrape) {
 	for _, cl := range s.room.unbound() {

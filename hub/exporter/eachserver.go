@@ -1,13 +1,11 @@
 package exporter
 
 import (
-	"github.com/prometheus/client_golang/prometheus"
-
 	"rackboot/protocol/resource"
 )
 
 // eachServer has the series of single servers.
-type eachServer struct{ state, read, condition, boot, stage, awaits, until, hold *prometheus.Desc }
+type eachServer struct{ state, read, condition, boot, stage, awaits, until, hold *metric }
 
 func newEachServer() *eachServer {
 	return &eachServer{
@@ -22,24 +20,22 @@ func newEachServer() *eachServer {
 	}
 }
 
-func (g *eachServer) descs() []*prometheus.Desc {
-	return []*prometheus.Desc{g.state, g.read, g.condition, g.boot, g.stage, g.awaits, g.until, g.hold}
+func (g *eachServer) descs() []*metric {
+	return []*metric{g.state, g.read, g.condition, g.boot, g.stage, g.awaits, g.until, g.hold}
 }
 
 func (g *eachServer) collect(s *scrape) {
-	racks := make(map[string]string, len(s.rows))
 	for _, one := range s.rows {
-		racks[one.server] = one.rack
 		g.one(s, one)
 	}
-	g.holds(s, racks)
+	g.holds(s)
 }
 
 func (g *eachServer) one(s *scrape, one seen) {
 	a := one.attempt
 	s.gauge(g.state, 1, one.rack, one.server, string(one.phase), string(one.power()), string(a.State), string(a.Intended), string(a.Observed))
 	s.at(g.read, one.read.At, one.rack, one.server)
-	for _, code := range one.codes() {
+	for _, code := range one.now() {
 		s.gauge(g.condition, 1, one.rack, one.server, string(code))
 	}
 	if b := one.boot; b != nil {
@@ -65,7 +61,7 @@ func ended(s resource.AttemptState) bool {
 	return s == resource.AttemptSucceeded || s == resource.AttemptFailed
 }
 
-func (g *eachServer) holds(s *scrape, racks map[string]string) {
+func (g *eachServer) holds(s *scrape) {
 	type key struct{ server, mode, state string }
 	oldest := map[key]*resource.Hold{}
 	for _, h := range s.holds {
@@ -77,6 +73,7 @@ func (g *eachServer) holds(s *scrape, racks map[string]string) {
 			oldest[k] = h
 		}
 	}
+	racks := s.rackOf(s.held())
 	for k, h := range oldest {
 		rack, there := racks[k.server]
 		if !there {

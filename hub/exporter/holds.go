@@ -3,13 +3,11 @@ package exporter
 import (
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"rackboot/protocol/resource"
 )
 
 // holds counts holds, and says how old the oldest is.
-type holds struct{ words, states, oldest, unfenced *prometheus.Desc }
+type holds struct{ words, states, oldest, unfenced *metric }
 
 func newHolds() *holds {
 	return &holds{
@@ -20,17 +18,14 @@ func newHolds() *holds {
 	}
 }
 
-func (g *holds) descs() []*prometheus.Desc {
-	return []*prometheus.Desc{g.words, g.states, g.oldest, g.unfenced}
+func (g *holds) descs() []*metric {
+	return []*metric{g.words, g.states, g.oldest, g.unfenced}
 }
 
 func (g *holds) collect(s *scrape) {
 	words, states := map[inRack]int{}, map[resource.HoldState]int{}
 	oldest, unfenced := map[resource.StopMode]time.Duration{}, map[resource.StopMode]time.Duration{}
-	racks := make(map[string]string, len(s.rows))
-	for _, one := range s.rows {
-		racks[one.server] = one.rack
-	}
+	racks := s.rackOf(s.held())
 	for _, h := range s.holds {
 		words[inRack{racks[h.Spec.Server], string(h.Status.Word)}]++
 		states[h.Status.State]++
@@ -56,4 +51,13 @@ func (g *holds) collect(s *scrape) {
 		s.gauge(g.oldest, oldest[mode].Seconds(), string(mode))
 		s.gauge(g.unfenced, unfenced[mode].Seconds(), string(mode))
 	}
+}
+
+// held are the servers of which there are holds.
+func (s *scrape) held() map[string]bool {
+	out := make(map[string]bool, len(s.holds))
+	for _, h := range s.holds {
+		out[h.Spec.Server] = true
+	}
+	return out
 }

@@ -3,14 +3,12 @@ package exporter
 import (
 	"cmp"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"rackboot/hub/store"
 	"rackboot/protocol/resource"
 )
 
 // hubGroup is of the hub itself, and of what people have asked it for.
-type hubGroup struct{ fenced, approvals, maintenances *prometheus.Desc }
+type hubGroup struct{ fenced, approvals, maintenances *metric }
 
 func newHubGroup() *hubGroup {
 	return &hubGroup{
@@ -20,8 +18,8 @@ func newHubGroup() *hubGroup {
 	}
 }
 
-func (g *hubGroup) descs() []*prometheus.Desc {
-	return []*prometheus.Desc{g.fenced, g.approvals, g.maintenances}
+func (g *hubGroup) descs() []*metric {
+	return []*metric{g.fenced, g.approvals, g.maintenances}
 }
 
 func (g *hubGroup) collect(s *scrape) {

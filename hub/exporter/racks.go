@@ -3,8 +3,6 @@ package exporter
 import (
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"rackboot/hub/inventory"
 	"rackboot/hub/store"
 	"rackboot/protocol/decide"
@@ -12,7 +10,7 @@ import (
 )
 
 // racks says how agents and BMCs of racks stand.
-type racks struct{ contact, info, conds, offset, off, states, codes, left *prometheus.Desc }
+type racks struct{ contact, info, conds, offset, off, states, codes, left *metric }
 
 func newRacks() *racks {
 	return &racks{
@@ -27,8 +25,8 @@ func newRacks() *racks {
 	}
 }
 
-func (g *racks) descs() []*prometheus.Desc {
-	return []*prometheus.Desc{g.contact, g.info, g.conds, g.offset, g.off, g.states, g.codes, g.left}
+func (g *racks) descs() []*metric {
+	return []*metric{g.contact, g.info, g.conds, g.offset, g.off, g.states, g.codes, g.left}
 }
 
 func (g *racks) collect(s *scrape) {
@@ -50,8 +48,9 @@ func (g *racks) agent(s *scrape, rack, agent string, role resource.AgentRole, ap
 	if heard {
 		s.gauge(g.info, 1, rack, agent, string(role), last.Version)
 	}
-	if a, err := store.Get[*resource.Agent](s.room.cfg.Store.Objects, agent); err == nil {
-		s.room.cfg.Status.Decorate(a)
+	if stored, err := store.Peek[*resource.Agent](s.room.cfg.Store.Objects, agent); err == nil {
+		a := *stored
+		s.room.cfg.Status.Decorate(&a)
 		for _, code := range codesOf(a.Status.Conditions) {
 			s.gauge(g.conds, 1, rack, agent, string(code))
 		}
@@ -77,12 +76,15 @@ func (g *racks) clocks(s *scrape, apart map[string]time.Duration) {
 }
 
 func (g *racks) bmcs(s *scrape) {
-	states, codes := map[inRack]int{}, map[inRack]int{}
+	states, codes := map[inRack]int{}, map[string]map[resource.ConditionCode]int{}
 	for _, b := range store.List[*resource.BMC](s.room.cfg.Store.Objects) {
 		rack := b.Spec.RackRef.Name
 		states[inRack{rack, string(inventory.StateOf(b))}]++
 		for _, c := range s.room.cfg.Inventory.Conditions(b.Metadata.Name) {
-			codes[inRack{rack, string(c.Code)}]++
+			if codes[rack] == nil {
+				codes[rack] = map[resource.ConditionCode]int{}
+			}
+			codes[rack][c.Code]++
 		}
 	}
 	for _, r := range s.racks {
@@ -91,9 +93,9 @@ func (g *racks) bmcs(s *scrape) {
 		for _, state := range resource.BMCStates() {
 			s.gauge(g.states, float64(states[inRack{rack, string(state)}]), rack, string(state))
 		}
-		for _, c := range resource.Conditions() {
-			if n := codes[inRack{rack, string(c.Code)}]; n > 0 {
-				s.gauge(g.codes, float64(n), rack, string(c.Code))
+		for code, n := range codes[rack] {
+			if s.room.known[code] {
+				s.gauge(g.codes, float64(n), rack, string(code))
 			}
 		}
 	}

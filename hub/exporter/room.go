@@ -42,6 +42,7 @@ type Room struct {
 	groups   []group
 	boots    *boots
 	receipts *receipts
+	known    map[resource.ConditionCode]bool // an agent may say others, and labels are to be few
 
 	// one is of a scrape: it makes rows.
 	one  sync.Mutex
@@ -54,13 +55,16 @@ type Room struct {
 
 // group is metrics that are collected together.
 type group interface {
-	descs() []*prometheus.Desc
+	descs() []*metric
 	collect(s *scrape)
 }
 
 // New makes a Room.
 func New(cfg Config) *Room {
-	r := &Room{cfg: cfg, boots: newBoots(), receipts: newReceipts(), kept: map[string]*rackRows{}, news: map[string]bool{}}
+	r := &Room{cfg: cfg, boots: newBoots(), receipts: newReceipts(), known: map[resource.ConditionCode]bool{}, kept: map[string]*rackRows{}, news: map[string]bool{}}
+	for _, c := range resource.Conditions() {
+		r.known[c.Code] = true
+	}
 	r.groups = []group{newHubGroup(), newServers(), newRacks(), newHolds(), newClaims()}
 	if !cfg.Totals {
 		r.groups = append(r.groups, newEachServer(), newEachClaim())
@@ -106,7 +110,7 @@ func (r *Room) heard(rack string) bool {
 func (r *Room) Describe(ch chan<- *prometheus.Desc) {
 	for _, g := range r.groups {
 		for _, d := range g.descs() {
-			ch <- d
+			ch <- d.Desc
 		}
 	}
 	r.boots.describe(ch)

@@ -19,17 +19,20 @@ type scrape struct {
 	now   time.Time
 	racks []*resource.Rack
 	rows  []seen
+	ends  []int            // where in rows those of each rack end
 	holds []*resource.Hold // with their status
+	page  page
 	ch    chan<- prometheus.Metric
 }
 
 // seen is a row, and what time has made of it.
 type seen struct {
 	*row
-	rack  string
-	read  status.Read
-	stale bool
-	dark  bool
+	rack   string
+	report *resource.ServerReport // the newest; nil without one
+	read   status.Read
+	stale  bool
+	dark   bool
 }
 
 // power is what is known of the power now.
@@ -40,9 +43,12 @@ func (s seen) power() protocol.PowerState {
 	return s.row.power
 }
 
-// codes are the codes of its conditions now.
-func (s seen) codes() []resource.ConditionCode {
-	out := slices.Clip(s.row.codes)
+// now are the codes of its conditions, with those that time alone makes.
+func (s seen) now() []resource.ConditionCode {
+	if !s.stale && !s.dark {
+		return s.codes
+	}
+	out := slices.Clip(s.codes)
 	if s.stale {
 		out = append(out, resource.CondStale)
 	}
@@ -52,18 +58,39 @@ func (s seen) codes() []resource.ConditionCode {
 	return out
 }
 
-// gauge sends one series.
-func (s *scrape) gauge(d *prometheus.Desc, v float64, labels ...string) {
-	s.ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+// of are the rows of a rack.
+func (s *scrape) of(rack int) []seen {
+	from := 0
+	if rack > 0 {
+		from = s.ends[rack-1]
+	}
+	return s.rows[from:s.ends[rack]]
 }
 
+// rackOf says in which rack each of some servers is, if it is at the hub.
+func (s *scrape) rackOf(servers map[string]bool) map[string]string {
+	out := make(map[string]string, len(servers))
+	if len(servers) == 0 {
+		return out
+	}
+	for _, one := range s.rows {
+		if servers[one.server] {
+			out[one.server] = one.rack
+		}
+	}
+	return out
+}
+
+// gauge sends one series.
+func (s *scrape) gauge(m *metric, v float64, labels ...string) { s.ch <- s.page.put(m, v, labels) }
+
 // at sends one series that is a time, in seconds since 1970; the zero time is 0.
-func (s *scrape) at(d *prometheus.Desc, t time.Time, labels ...string) {
+func (s *scrape) at(m *metric, t time.Time, labels ...string) {
 	v := 0.0
 	if !t.IsZero() {
 		v = float64(t.UnixMilli()) / 1000
 	}
-	s.gauge(d, v, labels...)
+	s.gauge(m, v, labels...)
 }
 
 // look makes the rows that are due, and says what time has made of all.
@@ -76,6 +103,7 @@ func (r *Room) look(ch chan<- prometheus.Metric) *scrape {
 	for _, rack := range s.racks {
 		there[rack.Metadata.Name] = true
 		s.add(rack.Metadata.Name, rack.Spec.PollInterval.D(), rack.Status.Agent)
+		s.ends = append(s.ends, len(s.rows))
 	}
 	s.add(inNone, 0, "")
 	for rack := range r.kept {
@@ -97,8 +125,8 @@ func (s *scrape) add(rack string, poll time.Duration, agent string) {
 	_, heard, there := r.cfg.Reports.Agent(agent)
 	silent := agent != "" && (!there || s.now.Sub(heard) > reports.DarkAfter)
 	for _, row := range r.rowsOf(rack, silent, s.now) {
-		one := seen{row: row, rack: rack, read: r.cfg.Status.Read(row.server, poll)}
 		report, at := r.cfg.Reports.Server(row.server)
+		one := seen{row: row, rack: rack, report: report, read: r.cfg.Status.Read(row.server, poll)}
 		one.stale = report != nil && one.read.Stale()
 		one.dark = agent != "" && (report == nil || s.now.Sub(at) > reports.DarkAfter)
 		s.rows = append(s.rows, one)

@@ -3,22 +3,15 @@ package exporter
 import (
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
-
-// desc is a metric of the hub.
-func desc(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc("rackboot_"+name, help, labels, nil)
-}
 
 // inRack is what is counted by rack and a word.
 type inRack struct{ rack, word string }
 
 // servers counts servers by rack.
-type servers struct{ phases, powers, codes, stages, oldest, stale, dark *prometheus.Desc }
+type servers struct{ phases, powers, codes, stages, oldest, stale, dark *metric }
 
 func newServers() *servers {
 	return &servers{
@@ -32,46 +25,71 @@ func newServers() *servers {
 	}
 }
 
-func (g *servers) descs() []*prometheus.Desc {
-	return []*prometheus.Desc{g.phases, g.powers, g.codes, g.stages, g.oldest, g.stale, g.dark}
+func (g *servers) descs() []*metric {
+	return []*metric{g.phases, g.powers, g.codes, g.stages, g.oldest, g.stale, g.dark}
 }
 
 func (g *servers) collect(s *scrape) {
-	phases, powers, codes := map[inRack]int{}, map[inRack]int{}, map[inRack]int{}
-	oldest, stale, dark := map[string]float64{}, map[string]int{}, map[string]int{}
-	for _, one := range s.rows {
-		phases[inRack{one.rack, string(one.phase)}]++
-		powers[inRack{one.rack, string(one.power())}]++
-		for _, code := range one.codes() {
-			codes[inRack{one.rack, string(code)}]++
-		}
-		if report, _ := s.room.cfg.Reports.Server(one.server); report != nil {
-			oldest[one.rack] = max(oldest[one.rack], one.read.Age.Seconds())
-		}
-		if one.stale {
-			stale[one.rack]++
-		}
-		if one.dark {
-			dark[one.rack]++
-		}
-	}
 	g.boots(s)
-	for _, r := range s.racks {
-		rack := r.Metadata.Name
-		for _, p := range resource.Phases() {
-			s.gauge(g.phases, float64(phases[inRack{rack, string(p)}]), rack, string(p))
+	n := tally{map[resource.Phase]int{}, map[protocol.PowerState]int{}, map[resource.ConditionCode]int{}}
+	phases, powers := resource.Phases(), protocol.PowerStates()
+	for i, r := range s.racks {
+		rack, rows := r.Metadata.Name, s.of(i)
+		n.count(rows)
+		for _, p := range phases {
+			s.gauge(g.phases, float64(n.phases[p]), rack, string(p))
 		}
-		for _, p := range protocol.PowerStates() {
-			s.gauge(g.powers, float64(powers[inRack{rack, string(p)}]), rack, string(p))
+		for _, p := range powers {
+			s.gauge(g.powers, float64(n.powers[p]), rack, string(p))
 		}
-		for _, c := range resource.Conditions() {
-			if n := codes[inRack{rack, string(c.Code)}]; n > 0 {
-				s.gauge(g.codes, float64(n), rack, string(c.Code))
+		for code, found := range n.codes {
+			if s.room.known[code] {
+				s.gauge(g.codes, float64(found), rack, string(code))
 			}
 		}
-		s.gauge(g.oldest, oldest[rack], rack)
-		s.gauge(g.stale, float64(stale[rack]), rack)
-		s.gauge(g.dark, float64(dark[rack]), rack)
+		var oldest time.Duration
+		stale, dark := 0, 0
+		for _, one := range rows {
+			if one.report != nil {
+				oldest = max(oldest, one.read.Age)
+			}
+			if one.stale {
+				stale++
+			}
+			if one.dark {
+				dark++
+			}
+		}
+		s.gauge(g.oldest, oldest.Seconds(), rack)
+		s.gauge(g.stale, float64(stale), rack)
+		s.gauge(g.dark, float64(dark), rack)
+	}
+}
+
+// tally counts the servers of a rack by a word.
+type tally struct {
+	phases map[resource.Phase]int
+	powers map[protocol.PowerState]int
+	codes  map[resource.ConditionCode]int
+}
+
+// count begins anew.
+func (t tally) count(rows []seen) {
+	clear(t.phases)
+	clear(t.powers)
+	clear(t.codes)
+	for _, one := range rows {
+		t.phases[one.phase]++
+		t.powers[one.power()]++
+		for _, code := range one.codes {
+			t.codes[code]++
+		}
+		if one.stale {
+			t.codes[resource.CondStale]++
+		}
+		if one.dark {
+			t.codes[resource.CondDark]++
+		}
 	}
 }
 

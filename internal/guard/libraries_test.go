@@ -55,6 +55,7 @@ func libraries() []library {
 		{"k8s.io/client-go/util/jsonpath", []string{"cmd/internal/cli/path"}, ""},
 		{"github.com/goccy/go-yaml", []string{"agent/daemon", "hub/daemon", "cmd/internal/manifest", "integration/sim", "netboot/bootenv"}, "a reader for each file format, and what templates write"},
 		{"github.com/prometheus/common/expfmt", []string{"hub/support"}, "metrics as a text"},
+		{"github.com/prometheus/client_model", []string{"hub/exporter"}, "a fleet's series in few pieces of memory"},
 		{"github.com/prometheus/client_golang", []string{"internal/metrics", "protocol/link", "state/...", "bmc/redfish", "netboot/...", "agent/...", "hub/...", "fdlimit", "ready"}, "metrics are made where they are counted"},
 		{"github.com/mdlayher/packet", []string{"netboot/dhcp"}, ""},
 		{"golang.org/x/net/ipv6", []string{"netboot/dhcp6"}, ""},
