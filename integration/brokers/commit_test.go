@@ -83,6 +83,7 @@ func TestCommitsWhileLeadersDie(t *testing.T) {
 			t.Errorf("%s: %d commits are too few to say anything", w.name, w.acked)
 		}
 	}
+	t.Logf("the reader saw %d changes", seen)
 	if seen == 0 {
 		t.Error("the reader saw nothing")
 	}

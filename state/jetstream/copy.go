@@ -122,7 +122,8 @@ func (st *stream) copy(ctx context.Context, w io.Writer, sum hash.Hash, within f
 		return out, err
 	}
 	var wrong error
-	looks := 0
+	looks, seen := 0, map[string]bool{} // subjects, where a copy may need a goal: asking a server of its own takes no time
+	var later *goal
 	r, err := st.beginAhead(ctx, op, jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverAllPolicy}, copyAhead)
 	if err != nil {
 		return out, err
@@ -138,16 +139,29 @@ func (st *stream) copy(ctx context.Context, w io.Writer, sum hash.Hash, within f
 		}
 		wrong = put(a, about, h, m.Data())
 		st.at("copy")
+		if st.cfg.Replicas > 1 {
+			seen[m.Subject()] = true
+		}
+		later.saw(m.Subject())
 		if wrong != nil || meta.NumPending > 0 || within(m, meta) {
 			return wrong == nil
 		}
 		// The count may lack what replaces a message that is gone; see ends.
-		newest, err := st.newestSeq(ctx, op)
-		if looks++; err == nil && looks == maxLooks {
-			err = protocol.Errorf(protocol.CodeUnavailable, op, "%s: it changes too fast to be copied", st.cfg.Name).WithHint("try again")
+		if later != nil {
+			return !later.reached(meta.Sequence.Stream)
 		}
-		wrong = err
-		return wrong == nil && meta.Sequence.Stream < newest
+		newest, err := st.newestSeq(ctx, op)
+		if err != nil || meta.Sequence.Stream >= newest {
+			wrong = err
+			return false
+		}
+		switch looks++; {
+		case looks == patience && st.cfg.Replicas > 1:
+			later, wrong = st.goal(ctx, op, func(subject string) bool { return seen[subject] })
+		case looks == maxLooks:
+			wrong = protocol.Errorf(protocol.CodeUnavailable, op, "%s: it changes too fast to be copied", st.cfg.Name).WithHint("try again")
+		}
+		return wrong == nil && !later.reached(meta.Sequence.Stream)
 	})
 	if err := errors.Join(wrong, err); err != nil {
 		return out, err

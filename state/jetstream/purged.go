@@ -148,9 +148,10 @@ func (st *stream) purge(ctx context.Context, op string, what []going) error {
 }
 
 func (st *stream) purgeTo(ctx context.Context, op, key string, end uint64) error {
-	ctx, cancel := st.deadline(ctx)
-	defer cancel()
-	if err := st.s.Purge(ctx, jetstream.WithPurgeSubject(st.prefix+key), jetstream.WithPurgeSequence(end)); err != nil {
+	_, err := ask(ctx, st, func(ctx context.Context) (none struct{}, err error) { // a second time finds nothing
+		return none, st.s.Purge(ctx, jetstream.WithPurgeSubject(st.prefix+key), jetstream.WithPurgeSequence(end))
+	})
+	if err != nil {
 		return mapError(op, key, err)
 	}
 	return nil
@@ -172,16 +173,17 @@ func (st *stream) upTo(ctx context.Context, op, key string, revision uint64) (ui
 
 // from counts the messages of a key from a revision on.
 func (st *stream) from(ctx context.Context, op, key string, revision uint64) (uint64, error) {
-	ctx, cancel := st.deadline(ctx)
-	defer cancel()
-	c, err := st.s.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
-		FilterSubjects: []string{st.prefix + key}, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: revision,
+	c, err := ask(ctx, st, func(ctx context.Context) (jetstream.Consumer, error) {
+		return st.s.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
+			FilterSubjects: []string{st.prefix + key}, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: revision,
+		})
 	})
 	if err != nil {
 		return 0, readError(op, key, err)
 	}
 	info := c.CachedInfo()
-	if err := st.s.DeleteConsumer(ctx, info.Name); err != nil {
+	_, err = ask(ctx, st, func(ctx context.Context) (none struct{}, err error) { return none, st.s.DeleteConsumer(ctx, info.Name) })
+	if err != nil && !errors.Is(err, jetstream.ErrConsumerNotFound) { // which a first try has deleted
 		return 0, readError(op, key, err)
 	}
 	return info.NumPending, nil

@@ -100,7 +100,7 @@ func (r *reader) moment(ctx context.Context, op string) (jetstream.Msg, *jetstre
 // after five minutes without a request.
 func (r *reader) close(ctx context.Context) {
 	r.it.Stop()
-	ctx, cancel := r.st.deadline(context.WithoutCancel(ctx))
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lostAfter)
 	defer cancel()
 	if err := r.st.s.DeleteConsumer(ctx, r.c.CachedInfo().Name); err != nil {
 		r.st.cfg.Logger.Debug("consumer left to time out", "stream", r.st.cfg.Name, "err", err)
@@ -262,6 +262,7 @@ func (k *KV) list(ctx context.Context, op string) (Survey, error) {
 	}
 	defer r.close(ctx)
 	counted, looks := false, 0
+	var later *goal
 	for ended := r.empty && k.st.cfg.Replicas == 1; !ended; { // where all was lost, nothing comes
 		msg, meta, err := k.listed(ctx, op, r, rev)
 		if errors.Is(err, errStuck) && counted && k.st.cfg.Replicas == 1 {
@@ -279,6 +280,7 @@ func (k *KV) list(ctx context.Context, op string) (Survey, error) {
 		if m.isEntry {
 			found.add(m.entry)
 		}
+		later.saw(msg.Subject())
 		if msg.Subject() == k.st.prefix+purgedLevel {
 			p, err := parsePurged(op, k.st.cfg.Name, msg.Data())
 			if err != nil {
@@ -288,12 +290,19 @@ func (k *KV) list(ctx context.Context, op string) (Survey, error) {
 				return Survey{}, errRemoved
 			}
 		}
-		if counted, ended, err = k.ends(ctx, op, m); err != nil {
+		if counted, ended, err = k.ends(ctx, op, m, later); err != nil {
 			return Survey{}, err
 		}
 		if counted && !ended {
-			if looks++; looks == maxLooks {
-				return Survey{}, errRemoved // it begins again, as where deletions were removed
+			switch looks++; looks {
+			case patience:
+				later, err = k.st.goal(ctx, op, func(subject string) bool { return found.has(subject[len(k.st.prefix):]) })
+				ended = later.reached(m.seq)
+			case maxLooks:
+				err = errRemoved // it begins again, as where deletions were removed
+			}
+			if err != nil {
+				return Survey{}, err
 			}
 		}
 	}
@@ -316,6 +325,12 @@ func (f found) add(e state.Entry) {
 	}
 	delete(f.deleted, e.Key)
 	f.live[e.Key] = e
+}
+
+func (f found) has(key string) bool {
+	_, lives := f.live[key]
+	_, deleted := f.deleted[key]
+	return lives || deleted
 }
 
 func (f found) survey(rev uint64) Survey {
@@ -379,18 +394,22 @@ func (k *KV) listed(ctx context.Context, op string, r *reader, rev uint64) (jets
 	return nil, nil, errStuck
 }
 
-// maxLooks bounds how often a list that may have everything finds that more was written.
+// maxLooks bounds how often a list that may have everything finds that more was written, or that what its goal needs
+// is not there.
 const maxLooks = 1000
 
 // ends reports whether a list has everything with this message. The server counts what is pending down when it takes
 // away the message that a write replaces, and up again when the write is handed to its consumers (storeMsg of filestore.go,
 // signalConsumers of stream.go): between the two none is counted, and a key is neither in what was listed nor pending. So a
-// list ends only with the newest message that there is; counted says that nothing else is missing.
-func (k *KV) ends(ctx context.Context, op string, m message) (counted, ended bool, err error) {
+// list ends only with the newest message that there is, or with its goal if it has one; counted says that nothing else
+// is missing.
+func (k *KV) ends(ctx context.Context, op string, m message, later *goal) (counted, ended bool, err error) {
 	one := k.st.cfg.Replicas == 1
 	switch {
 	case m.pending > 0:
 		return false, false, nil
+	case !m.within() && later != nil:
+		return true, later.reached(m.seq), nil
 	case !m.within():
 		newest, err := k.st.newestSeq(ctx, op)
 		return true, m.seq >= newest, err

@@ -1,6 +1,7 @@
 package jetstream_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net"
@@ -18,8 +19,9 @@ import (
 // line is a connection to a server on which one direction can be lost.
 type line struct {
 	server     *server.Server
-	deaf, mute atomic.Bool  // what the server says is lost, what is said to it
-	swallowed  atomic.Int64 // what was lost, in bytes
+	deaf, mute atomic.Bool            // what the server says is lost, what is said to it
+	swallowed  atomic.Int64           // what was lost, in bytes
+	loses      atomic.Pointer[string] // what the server is asked next that has this in it is lost, once
 }
 
 // InProcessConn implements nats.InProcessConnProvider.
@@ -45,7 +47,9 @@ func (e end) Read(b []byte) (int, error) {
 }
 
 func (e end) Write(b []byte) (int, error) {
-	if e.line.mute.Load() {
+	what := e.line.loses.Load()
+	lost := what != nil && bytes.Contains(b, []byte(*what)) && e.line.loses.CompareAndSwap(what, nil)
+	if lost || e.line.mute.Load() {
 		e.line.swallowed.Add(int64(len(b)))
 		return len(b), nil
 	}
@@ -90,22 +94,7 @@ func TestUnanswered(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := &line{}
-			var err error
-			var other *nats.Conn
-			if l.server, other, err = startServer(t.TempDir()); err != nil {
-				t.Fatal(err)
-			}
-			conn, err := nats.Connect("", nats.InProcessServer(l), nats.Timeout(patience))
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() {
-				conn.Close()
-				other.Close()
-				l.server.Shutdown()
-				l.server.WaitForShutdown()
-			})
-			kv, theirs := openKV(t, conn), openKV(t, other)
+			kv, theirs := l.open(t)
 			first, err := kv.Create(t.Context(), "a", []byte("before"))
 			if err != nil {
 				t.Fatal(err)
@@ -162,6 +151,66 @@ func TestUnanswered(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Who watches, and whoever removes keys, asks again too.
+func TestUnansweredQuestions(t *testing.T) {
+	for name, row := range map[string]struct {
+		ask   func(ctx context.Context, kv *jetstream.KV) error
+		loses []string // of it each once
+	}{
+		"a watch": {func(ctx context.Context, kv *jetstream.KV) error {
+			_, err := kv.Watch(ctx, "", 1)
+			return err
+		}, []string{"STREAM.INFO", "MSG.GET", "CONSUMER.CREATE"}},
+		"what is forgotten": {func(ctx context.Context, kv *jetstream.KV) error {
+			_, err := kv.Forget(ctx, time.Now().Add(time.Hour))
+			return err
+		}, []string{"STREAM.INFO", "MSG.GET", "CONSUMER.CREATE", "CONSUMER.DELETE", "STREAM.PURGE"}},
+	} {
+		for _, what := range row.loses {
+			t.Run(name+", "+what, func(t *testing.T) {
+				t.Parallel()
+				l := &line{}
+				kv, _ := l.open(t)
+				revision, err := kv.Create(t.Context(), "a", nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := kv.Delete(t.Context(), "a", revision); err != nil {
+					t.Fatal(err)
+				}
+				l.loses.Store(&what)
+				if err := row.ask(t.Context(), kv); err != nil {
+					t.Error(err)
+				}
+				if l.loses.Load() != nil {
+					t.Error("it was not asked")
+				}
+			})
+		}
+	}
+}
+
+// open opens a store by the line, and by another one.
+func (l *line) open(t *testing.T) (ours, theirs *jetstream.KV) {
+	t.Helper()
+	var err error
+	var other *nats.Conn
+	if l.server, other, err = startServer(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := nats.Connect("", nats.InProcessServer(l), nats.Timeout(patience))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		conn.Close()
+		other.Close()
+		l.server.Shutdown()
+		l.server.WaitForShutdown()
+	})
+	return openKV(t, conn), openKV(t, other)
 }
 
 func openKV(t *testing.T, conn *nats.Conn) *jetstream.KV {

@@ -41,7 +41,7 @@ func (k *KV) Watch(ctx context.Context, prefix string, after uint64) (<-chan []s
 func (k *KV) follow(ctx context.Context, op string, after uint64) (*reader, error) {
 	ctx, cancel := k.st.deadline(ctx)
 	defer cancel()
-	last, err := k.st.lastSeq(ctx, op)
+	last, err := k.st.newestSeq(ctx, op)
 	if err != nil {
 		return nil, err
 	}
@@ -52,10 +52,10 @@ func (k *KV) follow(ctx context.Context, op string, after uint64) (*reader, erro
 	if err := k.kept(ctx, op, after); err != nil {
 		return nil, err
 	}
-	return k.st.read(ctx, op, jetstream.OrderedConsumerConfig{
+	return k.st.begin(ctx, op, jetstream.OrderedConsumerConfig{
 		DeliverPolicy: jetstream.DeliverByStartSequencePolicy,
 		OptStartSeq:   after + 1,
-	}, fetchAhead)
+	})
 }
 
 // kept is a conflict if a deletion after a revision was removed.
