@@ -8,13 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rackboot/cmd/internal/cli/kinds"
 	"rackboot/cmd/internal/cli/where"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
 	"rackboot/protocol/natural"
 	"rackboot/protocol/resource"
 	"rackboot/protocol/selector"
+	"rackboot/protocol/table"
 )
 
 // Choice is which resources of those that are named are meant. Its flags are read by Read.
@@ -81,7 +81,7 @@ func (ch *Choice) Fetch(ctx context.Context, c *api.Client, placed bool) (out []
 			out = append(out, got)
 			continue
 		}
-		if placed && kinds.Racked(w.Kind) {
+		if placed && table.Racked(w.Kind) {
 			if got.Racks, err = where.Load(ctx, c, w.Kind); err != nil {
 				return nil, err
 			}
