@@ -45,7 +45,7 @@ func layers() []layer {
 		{"protocol/auditlog", []string{"protocol", "protocol/wire"}, "the audit log's format and its check, for who has no hub"},
 		{"client", nil, "the hub's API for programs of others: its folder can be copied"},
 		{"internal/conns", nil, "bounds what listens in both daemons"},
-		{"protocol/api", []string{"protocol", "protocol/resource", "protocol/wire"}, "routes and client of the hub's API"},
+		{"protocol/api", []string{"protocol", "protocol/resource", "protocol/table", "protocol/wire"}, "routes and client of the hub's API"},
 
 		{"state", []string{"protocol"}, "contracts of the two stores"},
 		{"state/badger", []string{"protocol", "state"}, "a store; its errors carry codes"},
@@ -179,7 +179,7 @@ func layers() []layer {
 		{"hub/api/route", []string{"protocol", "protocol/resource", "protocol/selector", "protocol/api", "hub/access", "hub/store"}, "what handlers of the API share; it knows none of them, and not what stands before them"},
 		{"hub/api/fair", []string{"protocol"}, "shares places; it knows no request"},
 		{"hub/api/gate", []string{"protocol", "protocol/resource", "protocol/api", "internal/conns", "hub/access", "hub/api/fair", "hub/api/route", "hub/store", "state", "state/heads"}, "what requests pass before their handlers; it knows routes by their rules"},
-		{"hub/api", []string{"configs/schemas", "protocol", "protocol/resource", "protocol/selector", "protocol/api", "hub/access", "hub/api/gate", "hub/api/route", "hub/bulk", "hub/plan", "hub/store", "hub/watch", "state", "state/blob", "state/heads"}, "the HTTPS API: handlers by noun; it knows no message"},
+		{"hub/api", []string{"configs/schemas", "protocol", "protocol/resource", "protocol/selector", "protocol/table", "protocol/api", "hub/access", "hub/api/gate", "hub/api/route", "hub/bulk", "hub/plan", "hub/store", "hub/watch", "state", "state/blob", "state/heads"}, "the HTTPS API: handlers by noun; it knows no message"},
 		{"hub/api/apitest", slices.Concat(hub, []string{"protocol/backupfile", "protocol/settings", "hub/api", "hub/api/gate", "hub/audit", "hub/iso", "hub/secret", "hub/store/storetest", "hub/watch"}), "the API for tests of its clients"},
 		{"hub/control", slices.Concat(hub, rooms, []string{"protocol/message", "protocol/decide"}), "turns of racks and of the site, and the rooms put together"},
 		{"hub/broker", []string{"protocol"}, "the embedded broker"},
