@@ -1,6 +1,7 @@
 package table
 
 import (
+	"iter"
 	"slices"
 	"time"
 
@@ -51,54 +52,53 @@ type Shape struct {
 	kind         resource.Kind
 	wide, placed bool
 	row          row
+	columns      []Column
 }
 
 // New is the shape of a table; wide has the wide columns too, and placed the rack of each resource. The kind is one that there is.
 func New(kind resource.Kind, wide, placed bool) Shape {
-	return Shape{kind: kind, wide: wide, placed: placed && Racked(kind), row: kinds()[kind]}
+	s := Shape{kind: kind, wide: wide, placed: placed && Racked(kind), row: kinds()[kind]}
+	for c := range s.each(resource.NewObject(kind), time.Time{}, "") { // the columns are the same of all
+		s.columns = append(s.columns, c.Column)
+	}
+	return s
 }
 
 // Columns are those of the table.
-func (s Shape) Columns() []Column {
-	all := s.cells(resource.NewObject(s.kind), time.Time{}, "") // the columns are the same of all
-	out := make([]Column, len(all))
-	for i, c := range all {
-		out[i] = c.Column
-	}
-	return out
-}
+func (s Shape) Columns() []Column { return slices.Clone(s.columns) }
 
 // Row is a resource of the kind in the table. now says which conditions have lasted long enough to be shown, and rack is
 // where the resource is. The row shares what is in the resource.
 func (s Shape) Row(o resource.Object, now time.Time, rack string) Row {
-	all := s.cells(o, now, rack)
-	out := Row{Ref: resource.Ref{Name: o.Head().Metadata.Name}, Cells: make([]Cell, len(all))}
-	for i, c := range all {
-		out.Cells[i] = c.cell
+	out := Row{Ref: resource.Ref{Name: o.Head().Metadata.Name}, Cells: make([]Cell, 0, len(s.columns))}
+	for c := range s.each(o, now, rack) {
+		out.Cells = append(out.Cells, c.cell)
 	}
 	return out
 }
 
-// cells are those of the kind, with the age of the resource, which every table has, and its rack.
-func (s Shape) cells(o resource.Object, now time.Time, rack string) []filled {
-	out := s.row(o, now)
-	if !slices.ContainsFunc(out, func(c filled) bool { return c.Name == "AGE" }) {
-		at := slices.IndexFunc(out, func(c filled) bool { return c.Wide })
-		if at < 0 {
-			at = len(out)
-		}
-		out = slices.Insert(out, at, age(o))
-	}
+// each goes over the columns of the kind, with the age of the resource, which every table has, and its rack.
+func (s Shape) each(o resource.Object, now time.Time, rack string) iter.Seq[filled] {
 	const in = "The rack that it is in."
-	switch {
-	case !s.placed:
-	case s.kind == resource.KindServer:
-		out = slices.Insert(out, 1, column("RACK", in, text(rack)))
-	default:
-		out = append(out, wide("RACK", in, text(rack)))
+	all := s.row(o, now)
+	if !slices.ContainsFunc(all, func(c filled) bool { return c.Name == "AGE" }) {
+		at := slices.IndexFunc(all, func(c filled) bool { return c.Wide })
+		if at < 0 {
+			at = len(all)
+		}
+		all = slices.Insert(all, at, age(o))
 	}
-	if !s.wide {
-		out = slices.DeleteFunc(out, func(c filled) bool { return c.Wide })
+	return func(yield func(filled) bool) {
+		for i, c := range all {
+			if i == 1 && s.placed && s.kind == resource.KindServer && !yield(column("RACK", in, text(rack))) {
+				return
+			}
+			if (s.wide || !c.Wide) && !yield(c) {
+				return
+			}
+		}
+		if s.placed && s.wide && s.kind != resource.KindServer {
+			yield(wide("RACK", in, text(rack)))
+		}
 	}
-	return out
 }
