@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"slices"
+	"time"
 
 	"rackboot/hub/access"
 	"rackboot/hub/api/route"
@@ -12,6 +13,7 @@ import (
 	protoapi "rackboot/protocol/api"
 	"rackboot/protocol/resource"
 	"rackboot/protocol/selector"
+	"rackboot/protocol/table"
 )
 
 // The bounds of one page. What a caller may not see is not counted, so that a cursor never names it; it
@@ -33,6 +35,8 @@ type listInput struct {
 	Selector string `query:"selector" maxLength:"2048" doc:"only those with these labels, or whose racks have them: key=value, key!=value, key, !key, key in (a,b), key notin (a,b), joined by commas"`
 	Only     string `query:"only" maxLength:"2048" doc:"only these fields of each resource, and its apiVersion, kind and name: paths joined by commas, such as metadata.labels,status.phase; a path through a list goes on in each of its elements"`
 	Field    string `query:"field" maxLength:"2048" doc:"only those with these fields: path=value, path!=value, joined by commas"`
+	As       string `query:"as" maxLength:"32" doc:"table: columns and rows in place of items; not with only"`
+	Wide     bool   `query:"wide" doc:"of a table also the columns that are shown where there is much room"`
 }
 
 // selectors reads the selectors of a kind. The code is invalid.
@@ -53,6 +57,8 @@ type listQuery struct {
 	labels selector.Selector
 	fields selector.Fields
 	only   selector.Only
+	// table is the shape of the table that is wanted; nil where resources are.
+	table *table.Shape
 }
 
 // query reads what is asked of a list. The code is invalid.
@@ -68,8 +74,26 @@ func (in *listInput) query(kind resource.Kind) (q listQuery, err error) {
 	if q.only, err = selector.ParseOnly(in.Only, kind); err != nil { // route leaves the others away
 		return q, protocol.Errorf(protocol.CodeInvalid, op, "only: %w", err).WithHint("%s", protocol.HintOf(err))
 	}
+	if q.table, err = in.shape(op, kind); err != nil {
+		return q, err
+	}
 	q.cursor, err = q.cursor.at(in.After)
 	return q, err
+}
+
+// shape is that of the table which is asked for; nil where none is. The code is invalid.
+func (in *listInput) shape(op string, kind resource.Kind) (*table.Shape, error) {
+	switch {
+	case in.As != "" && in.As != protoapi.AsTable:
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "as=%q is not %s", clip(in.As), protoapi.AsTable).WithHint("give as=table, or leave as out")
+	case in.As == "" && in.Wide:
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "wide was given without as=table").WithHint("give as=table too, or leave wide out")
+	case in.As == "":
+		return nil, nil
+	case in.Only != "":
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "only and as=table were given: a table has its own columns").WithHint("give either; wide=true has more columns")
+	}
+	return new(table.New(kind, in.Wide, true)), nil
 }
 
 // lister makes the answer to one request for a list.
@@ -79,15 +103,20 @@ type lister[T resource.Object] struct {
 	who   access.Caller
 	world *route.World
 	out   protoapi.List[T]
-	// looked and shown count towards the bounds of a page.
-	looked, shown int
+	// now is the time of the answer.
+	now time.Time
+	// looked and shown count towards the bounds of a page, and taken is how many are on it.
+	looked, shown, taken int
 }
 
 // list answers with all that was asked for, or with a page of it. The codes are timeout and internal.
 func list[T resource.Object](ctx context.Context, r resources, q listQuery) (protoapi.List[T], error) {
 	kind := resource.KindOf[T]()
-	l := lister[T]{resources: r, listQuery: q, who: route.Caller(ctx), world: route.NewWorld(r.store.Objects)}
+	l := lister[T]{resources: r, listQuery: q, who: route.Caller(ctx), world: route.NewWorld(r.store.Objects), now: r.clock()}
 	l.out = protoapi.List[T]{APIVersion: resource.APIVersion, Kind: string(kind) + "List", Items: []T{}, Incomplete: r.lost.of(ctx, "res."+kind.Plural())}
+	if q.table != nil {
+		l.out.Columns = q.table.Columns()
+	}
 	if q.limit > 0 {
 		at := r.store.Objects.Position()
 		l.out.Revision = &at
@@ -155,7 +184,7 @@ func (l *lister[T]) sees(obj resource.Object) bool {
 
 // full reports whether the page takes no more.
 func (l *lister[T]) full() bool {
-	return l.limit > 0 && (len(l.out.Items) >= l.limit || l.looked >= mostLooked || l.shown >= mostShown)
+	return l.limit > 0 && (l.taken >= l.limit || l.looked >= mostLooked || l.shown >= mostShown)
 }
 
 // take puts a resource into the answer, if it is selected. Labels are compared first: they need no copy.
@@ -181,19 +210,29 @@ func (l *lister[T]) take(stored T) error {
 			return nil
 		}
 	}
+	l.taken++
+	if l.table != nil {
+		l.out.Rows = append(l.out.Rows, l.table.Row(obj, l.now, l.rackName(stored)))
+		return nil
+	}
 	l.out.Items = append(l.out.Items, obj)
 	if l.limit > 0 {
-		l.place(stored)
+		l.place(l.rackName(stored))
 	}
 	return nil
 }
 
-// place notes the rack of the newest item. Racks are absent where no item is in one.
-func (l *lister[T]) place(obj T) {
+// rackName is the name of a resource's rack; empty where it is in none, or in one that the caller may not see.
+func (l *lister[T]) rackName(obj T) string {
 	name := selector.RackOf(obj, l)
 	if l.rack(name) == nil {
-		name = ""
+		return ""
 	}
+	return name
+}
+
+// place notes the rack of the newest item. Racks are absent where no item is in one.
+func (l *lister[T]) place(name string) {
 	if name == "" && l.out.Racks == nil {
 		return
 	}

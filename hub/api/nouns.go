@@ -65,7 +65,7 @@ func nouns(c Config, g callers, working *bulk.Room) []noun {
 	lost := losses{c.Store.Lost}
 	asked := requests{c.Store, c.Clock, c.NewID, r.Status, lost}
 	reboots := reboots{c.Store.Objects, c.Store.Holds, asked}
-	kinds := resources{c.Store, r.Status, lost, reboots, watches{r.Watches, lost}}
+	kinds := resources{c.Store, r.Status, lost, c.Clock, reboots, watches{r.Watches, lost}}
 	return []noun{
 		kinds,
 		applies{c.Store.Objects, c.Store.Sets, reboots},

@@ -11,6 +11,7 @@ import (
 	"rackboot/protocol"
 	protoapi "rackboot/protocol/api"
 	"rackboot/protocol/resource"
+	"rackboot/state"
 )
 
 // resources has the routes that all kinds have.
@@ -18,6 +19,7 @@ type resources struct {
 	store  *store.Store
 	status Decorator
 	lost   losses
+	clock  state.Clock
 	// reboots does what reboot annotations ask for.
 	reboots reboots
 	watches watches

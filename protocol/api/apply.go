@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"rackboot/protocol/resource"
+	"rackboot/protocol/table"
 )
 
 // ApplyRequest asks to write a set of resources: all are checked before any is
@@ -43,8 +44,8 @@ type RebootResult struct {
 // List is all resources of a kind, sorted by name.
 type List[T any] struct {
 	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"` // ServerList
-	Items      []T    `json:"items"`
+	Kind       string `json:"kind"`  // ServerList
+	Items      []T    `json:"items"` // empty where a table was asked for
 	// Incomplete says that something may be missing in Items, and why.
 	Incomplete *Incomplete `json:"incomplete,omitempty"`
 
@@ -57,6 +58,11 @@ type List[T any] struct {
 	// Racks are of a page the racks of the items, in their order, empty for no rack; absent where none is
 	// in one.
 	Racks []string `json:"racks,omitempty"`
+
+	// Columns are the columns of the table that was asked for. Items and Racks are empty then.
+	Columns []table.Column `json:"columns,omitempty"`
+	// Rows have a cell for each column.
+	Rows []table.Row `json:"rows,omitempty"`
 }
 
 // ItemKind is the kind of the items.

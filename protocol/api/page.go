@@ -9,10 +9,12 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
+	"rackboot/protocol/table"
 )
 
 // How many resources are asked for at once where nobody says. The first page is a small one, so that
@@ -31,13 +33,20 @@ type Query struct {
 	// others are as if they were not set, but for apiVersion, kind and name. Empty is all; a hub that does not know it gives all.
 	// A watch tells of no change besides them.
 	Only string
+	// Table asks for rows of a table in place of resources, with the wide columns where Wide is set, and not with Only. A
+	// hub that knows no tables gives resources all the same. It is of no watch.
+	Table, Wide bool
 	// Limit is how many a page has at most, up to [MaxPage]; 0 is 100 of the first and 500 of the others.
 	Limit int
 }
 
-// Page is some of the resources of a kind. It has one at least.
+// Page is some of the resources of a kind. It has one at least, as an object or as a row.
 type Page struct {
 	Objects []resource.Object
+	// Columns and Rows are the page as a table, where one was asked for and the hub has it. There is no object then, and
+	// each row has a cell for each column.
+	Columns []table.Column
+	Rows    []table.Row
 	// Racks are the racks of the objects, in their order; empty for one that is in none, or in a rack that
 	// the caller may not see. Nil where none is in one. A hub that knows no pages does not say.
 	Racks []string
@@ -62,7 +71,7 @@ func (o Objects) Pages(ctx context.Context, kind resource.Kind, q Query) iter.Se
 			if p.list.Incomplete != nil {
 				lacks = p.list.Incomplete
 			}
-			if len(p.objs) > 0 && !yield(Page{p.objs, p.list.Racks}, nil) {
+			if len(p.objs)+len(p.list.Rows) > 0 && !yield(Page{p.objs, p.list.Columns, p.list.Rows, p.list.Racks}, nil) {
 				return
 			}
 			if after = p.list.Next; after == "" {
@@ -94,6 +103,12 @@ func (o Objects) page(ctx context.Context, kind resource.Kind, q Query, after st
 			v.Set(key, value)
 		}
 	}
+	if q.Table {
+		v.Set(QueryAs, AsTable)
+		if q.Wide {
+			v.Set(QueryWide, "true")
+		}
+	}
 	p.kind = kind
 	op := "list " + kind.Plural()
 	switch err = o.hub.call(ctx, http.MethodGet, PathKind(kind)+"?"+v.Encode(), nil, &p); {
@@ -103,6 +118,8 @@ func (o Objects) page(ctx context.Context, kind resource.Kind, q Query, after st
 			WithHint("give hub and rackctl the same version; compare them with rackctl version")
 	case p.list.Next != "" && p.list.Next == after, len(p.list.Racks) > len(p.objs):
 		err = protocol.Errorf(protocol.CodeInternal, op, "the hub's page does not fit the one before")
+	case slices.ContainsFunc(p.list.Rows, func(r table.Row) bool { return len(r.Cells) != len(p.list.Columns) }):
+		err = protocol.Errorf(protocol.CodeInternal, op, "the hub's table has a row that does not fit its columns")
 	}
 	return p, err
 }
@@ -136,6 +153,10 @@ func (p *page) read(r io.Reader) error {
 			err = d.Decode(&p.list.Revision)
 		case "racks":
 			err = d.Decode(&p.list.Racks)
+		case "columns":
+			err = d.Decode(&p.list.Columns)
+		case "rows":
+			err = d.Decode(&p.list.Rows)
 		case "incomplete":
 			err = d.Decode(&p.list.Incomplete)
 		default: // of a newer hub, or said by the kind already

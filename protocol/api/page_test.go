@@ -30,6 +30,14 @@ func rackPage(next, rest string, names ...string) func(*http.Request) (*http.Res
 	return reply(200, "application/json", `{"apiVersion":"rackboot/v1","kind":"RackList","items":[`+strings.Join(items, ",")+`],"revision":7`+rest+`}`)
 }
 
+func tablePage(next string, names ...string) func(*http.Request) (*http.Response, error) {
+	var rows []string
+	for _, n := range names {
+		rows = append(rows, `{"ref":{"name":"`+n+`"},"cells":[{"text":"`+n+`"}]}`)
+	}
+	return reply(200, "application/json", `{"apiVersion":"rackboot/v1","kind":"RackList","items":[],"columns":[{"name":"NAME","description":"Its name."}],"rows":[`+strings.Join(rows, ",")+`],"revision":7,"next":"`+next+`"}`)
+}
+
 // told are the pages that come, as the names in them, and how it ends.
 func told(ctx context.Context, c *Client, q Query) (pages []string, racks []string, err error) {
 	for p, e := range c.Objects.Pages(ctx, resource.KindRack, q) {
@@ -39,6 +47,9 @@ func told(ctx context.Context, c *Client, q Query) (pages []string, racks []stri
 		var names []string
 		for _, o := range p.Objects {
 			names = append(names, o.Head().Metadata.Name)
+		}
+		for _, r := range p.Rows {
+			names = append(names, "row "+r.Cells[0].Text)
 		}
 		pages, racks = append(pages, strings.Join(names, " ")), append(racks, p.Racks...)
 	}
@@ -73,6 +84,11 @@ func TestPages(t *testing.T) {
 		{"the second is refused", Query{}, steps{rackPage("x", "", "r1"), problemReply(ProblemOf(protocol.Errorf(protocol.CodeInvalid, "x", "no").WithHint("h")))}, "r1", "limit=100 after=x&limit=500", protocol.CodeInvalid},
 		{"it goes on where it was", Query{}, steps{rackPage("x", "", "r1"), rackPage("x", "", "r1")}, "r1", "limit=100 after=x&limit=500", protocol.CodeInternal},
 		{"more racks than items", Query{}, steps{rackPage("", `,"racks":["a","b"]`, "r1")}, "", "limit=100", protocol.CodeInternal},
+		{"a table", Query{Table: true, Wide: true}, steps{tablePage("x", "r1", "r2"), tablePage("", "r3")}, "row r1 row r2|row r3", "as=table&limit=100&wide=true after=x&as=table&limit=500&wide=true", ""},
+		{"a table, of a hub that knows none", Query{Table: true}, steps{rackPage("x", "", "r1"), rackPage("", "", "r2")}, "r1|r2", "as=table&limit=100 after=x&as=table&limit=500", ""},
+		{"an older hub takes over a table", Query{Table: true}, steps{tablePage("x", "r1"), rackPage("", "", "r2")}, "row r1|r2", "as=table&limit=100 after=x&as=table&limit=500", ""},
+		{"a row without its cells", Query{Table: true}, steps{reply(200, "application/json", `{"columns":[{"name":"NAME"}],"rows":[{"ref":{"name":"r1"}}],"revision":1}`)}, "", "as=table&limit=100", protocol.CodeInternal},
+		{"rows of another form", Query{Table: true}, steps{reply(200, "application/json", `{"rows":{}}`)}, "", "as=table&limit=100", protocol.CodeInternal},
 		{"no JSON", Query{}, steps{reply(200, "application/json", `{"items":[{}`)}, "", "limit=100", protocol.CodeInternal},
 		{"something else", Query{}, steps{reply(200, "application/json", `[]`)}, "", "limit=100", protocol.CodeInternal},
 		{"items of another form", Query{}, steps{reply(200, "application/json", `{"items":{}}`)}, "", "limit=100", protocol.CodeInternal},
@@ -139,7 +155,7 @@ func TestPagesNameRacks(t *testing.T) {
 
 // Whatever a hub answers, it is refused or it was JSON, and what was read before is not in it.
 func FuzzPage(f *testing.F) {
-	for _, s := range []string{`{"items":[{"metadata":{"name":"a"}}],"next":"x","revision":1,"racks":["r"]}`, `{"items":null}`, `{"items":[null]}`, `{"a":{"items":[]}}`, `{"incomplete":{"lost":[]}}`, `{"items":[`, `[]`, `{}{}`} {
+	for _, s := range []string{`{"items":[{"metadata":{"name":"a"}}],"next":"x","revision":1,"racks":["r"]}`, `{"items":null}`, `{"columns":[{"name":"A"}],"rows":[{"ref":{"name":"a"},"cells":[{"number":1,"since":"2026-11-20T09:00:00Z"}]}]}`, `{"items":[null]}`, `{"a":{"items":[]}}`, `{"incomplete":{"lost":[]}}`, `{"items":[`, `[]`, `{}{}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {

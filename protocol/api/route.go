@@ -49,7 +49,12 @@ const (
 	QuerySelector = "selector"
 	QueryField    = "field"
 	QueryOnly     = "only"
+	QueryAs       = "as"
+	QueryWide     = "wide"
 )
+
+// AsTable is the value of [QueryAs] that asks for the rows of a table.
+const AsTable = "table"
 
 // MaxPage bounds the resources of one page.
 const MaxPage = 1000

@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "update fielddocs.json")
 func TestFieldDocsAreTheComments(t *testing.T) {
 	got := map[string]string{}
 	twice := map[string]bool{}
-	for _, dir := range []string{"../../../protocol", "../../../protocol/api", "../../../protocol/resource"} {
+	for _, dir := range []string{"../../../protocol", "../../../protocol/api", "../../../protocol/resource", "../../../protocol/table"} {
 		docs := docsOf(t, dir)
 		for k, v := range docs {
 			name, _, _ := strings.Cut(k, ".")

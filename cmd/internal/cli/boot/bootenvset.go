@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"rackboot/cmd/internal/cli/client"
-	"rackboot/cmd/internal/cli/condition"
 	"rackboot/cmd/internal/cli/printer"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
@@ -251,7 +250,7 @@ func envProgress(cl *resource.Claim, srv *resource.Server, env string) (state st
 			state += ", serves " + e.BootEnv
 		}
 	}
-	if codes := condition.Codes(cl.Status.Conditions, time.Now()); codes != "" {
+	if codes := resource.ConditionCodes(cl.Status.Conditions, time.Now()); codes != "" {
 		state += ", " + codes
 	}
 	return state, nil

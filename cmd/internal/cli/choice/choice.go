@@ -8,13 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rackboot/cmd/internal/cli/kinds"
 	"rackboot/cmd/internal/cli/where"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
 	"rackboot/protocol/natural"
 	"rackboot/protocol/resource"
 	"rackboot/protocol/selector"
+	"rackboot/protocol/table"
 )
 
 // Choice is which resources of those that are named are meant. Its flags are read by Read.
@@ -66,6 +66,19 @@ type Chosen struct {
 	Objs  []resource.Object
 	Racks where.Racks
 	Lacks *api.IncompleteError // nil where the list is whole
+	// Columns and Rows are what a hub has made of them, which has tables; Objs are empty then.
+	Columns []table.Column
+	Rows    []table.Row
+}
+
+// Needed is what somebody needs of resources. The zero Needed is all of each.
+type Needed struct {
+	// Labelled says that labels of racks are shown.
+	Labelled bool
+	// Only are the fields that are needed, as [api.Query] has them.
+	Only string
+	// Table says that rows of a table do, with the wide columns where Wide is set. A hub without tables has resources.
+	Table, Wide bool
 }
 
 // Fetch asks the hub for all. Names that are not there are joined in the error, beside those that are.
@@ -81,7 +94,7 @@ func (ch *Choice) Fetch(ctx context.Context, c *api.Client, placed bool) (out []
 			out = append(out, got)
 			continue
 		}
-		if placed && kinds.Racked(w.Kind) {
+		if placed && table.Racked(w.Kind) {
 			if got.Racks, err = where.Load(ctx, c, w.Kind); err != nil {
 				return nil, err
 			}
@@ -110,7 +123,7 @@ func (ch *Choice) all(ctx context.Context, c *api.Client, kind resource.Kind, la
 			return out, err
 		}
 	}
-	for p, err := range ch.query(ctx, c, kind, "") {
+	for p, err := range ch.query(ctx, c, kind, Needed{}) {
 		if err != nil {
 			if out.Lacks, err = lacks(err); err != nil {
 				return out, err
@@ -124,20 +137,19 @@ func (ch *Choice) all(ctx context.Context, c *api.Client, kind resource.Kind, la
 }
 
 // Pages asks the hub for those of a kind that are selected, page by page, in the order that people count
-// in. What the list lacks comes behind the last, as a Chosen without resources. labelled says that labels of racks are
-// shown, and only are the fields that are needed, as [api.Query] has them. The first error ends it.
-func (ch *Choice) Pages(ctx context.Context, c *api.Client, kind resource.Kind, labelled bool, only string) iter.Seq2[Chosen, error] {
+// in. What the list lacks comes behind the last, as a Chosen without resources. The first error ends it.
+func (ch *Choice) Pages(ctx context.Context, c *api.Client, kind resource.Kind, needed Needed) iter.Seq2[Chosen, error] {
 	return func(yield func(Chosen, error) bool) {
 		var racks where.Racks
-		if labelled {
+		if needed.Labelled {
 			var err error
 			if racks, err = where.Labelled(ctx, c); err != nil {
 				yield(Chosen{}, err)
 				return
 			}
 		}
-		for p, err := range ch.query(ctx, c, kind, only) {
-			got := Chosen{Kind: kind, Objs: p.Objects, Racks: racks}
+		for p, err := range ch.query(ctx, c, kind, needed) {
+			got := Chosen{Kind: kind, Objs: p.Objects, Racks: racks, Columns: p.Columns, Rows: p.Rows}
 			if err != nil {
 				got.Lacks, err = lacks(err)
 			}
@@ -150,8 +162,8 @@ func (ch *Choice) Pages(ctx context.Context, c *api.Client, kind resource.Kind, 
 }
 
 // query asks for the pages of a kind.
-func (ch *Choice) query(ctx context.Context, c *api.Client, kind resource.Kind, only string) iter.Seq2[api.Page, error] {
-	return c.Objects.Pages(ctx, kind, api.Query{Selector: ch.labels, Fields: ch.fields, Only: only})
+func (ch *Choice) query(ctx context.Context, c *api.Client, kind resource.Kind, needed Needed) iter.Seq2[api.Page, error] {
+	return c.Objects.Pages(ctx, kind, api.Query{Selector: ch.labels, Fields: ch.fields, Only: needed.Only, Table: needed.Table, Wide: needed.Wide})
 }
 
 // lacks is what a list lacks; every other error is one.

@@ -24,7 +24,7 @@ func (ch *Choice) Names(ctx context.Context, c func() (*api.Client, error), kind
 	if err != nil {
 		return nil, false, err
 	}
-	for got, err := range ch.Pages(ctx, hub, kind, false, "metadata.name") {
+	for got, err := range ch.Pages(ctx, hub, kind, Needed{Only: "metadata.name"}) {
 		if err != nil {
 			return nil, false, err
 		}

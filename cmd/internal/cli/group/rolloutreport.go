@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"rackboot/cmd/internal/cli/condition"
 	"rackboot/cmd/internal/cli/printer"
 	"rackboot/cmd/internal/cli/rollout"
 	"rackboot/protocol"
@@ -72,7 +71,7 @@ func away(s *resource.Server, now time.Time) string {
 	if s.Status.Phase == resource.PhaseMaintenance {
 		why = append(why, string(s.Status.Phase))
 	}
-	if codes := condition.Codes(s.Status.Conditions, now); codes != "" {
+	if codes := resource.ConditionCodes(s.Status.Conditions, now); codes != "" {
 		why = append(why, codes)
 	}
 	if r := s.Status.Report; r != nil && r.Observation.Power != protocol.PowerOn {

@@ -3,45 +3,11 @@ package kinds
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"rackboot/cmd/internal/cli/printer"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
-
-func bmcColumns(b *resource.BMC, now time.Time) []cell {
-	s := b.Status
-	state, address := string(s.State), s.Address
-	if address == "" {
-		address = b.Spec.Address
-	}
-	foundBy, vendor, model, fingerprint := string(resource.FoundByManifest), "", "", b.Spec.TLS.Fingerprint
-	if f := s.Found; f != nil {
-		foundBy, vendor, model = string(f.By), f.Vendor, f.Product
-		if b.Pending() {
-			fingerprint = f.Fingerprint // to be compared before it is accepted
-		}
-	}
-	if len(s.Inventory) > 0 {
-		vendor, model = s.Inventory[0].Vendor, s.Inventory[0].Model
-	}
-	return []cell{
-		col("NAME", b.Metadata.Name),
-		col("RACK", b.Spec.RackRef.Name),
-		col("STATE", state),
-		col("ADDRESS", address),
-		col("VENDOR", vendor),
-		col("MODEL", model),
-		col("SERVERS", strings.Join(s.Servers, ",")),
-		col("FOUND-BY", foundBy),
-		conditionsCell(s.Conditions, now),
-		wide("MAC", b.MAC()),
-		wide("FINGERPRINT", fingerprint),
-		wide("ACCEPTED-BY", s.AcceptedBy),
-		wide("CREDENTIALS", b.Spec.CredentialsRef),
-	}
-}
 
 // bmcFacts are what a description has besides the columns: the inventory in short.
 func bmcFacts(b *resource.BMC) (out []printer.Fact) {

@@ -4,63 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
-	"time"
 
 	"rackboot/cmd/internal/cli/printer"
 	"rackboot/protocol/resource"
+	"rackboot/protocol/table"
 )
-
-func bootImageColumns(b *resource.BootImage, now time.Time) []cell {
-	files, verified, source := 0, 0, ""
-	for _, a := range b.Spec.Architectures {
-		for _, f := range a.Files {
-			files++
-			if _, ok := b.Status.Verified["sha256:"+f.SHA256]; ok {
-				verified++
-			}
-		}
-		if a.Signature != nil {
-			files++
-			if imageProof(b, a) != nil {
-				verified++
-			}
-		}
-	}
-	proved := "" // other OCI images are verified by their digests when they are pulled
-	if files > 0 {
-		proved = fmt.Sprintf("%d/%d", verified, files)
-	}
-	stamped := ""
-	if s := b.Status.Stamp; s != nil && s.Digest == b.Digest() {
-		stamped = s.Server
-	}
-	if s := b.Spec.Source; s != nil {
-		source = string(s.Kind) + " " + s.URL
-	}
-	return []cell{
-		col("NAME", b.Metadata.Name),
-		col("CATALOGUE", b.Spec.Catalogue),
-		col("VERSION", b.Spec.Version),
-		col("ARCHITECTURES", strings.Join(slices.Sorted(maps.Keys(b.Spec.Architectures)), ",")),
-		col("VERIFIED", proved),
-		col("STAMP", stamped),
-		conditionsCell(b.Status.Conditions, now),
-		col("AGE", printer.Age(b.Metadata.CreatedAt, now)).aged(""),
-		wide("MAX-IGNITION", b.Spec.MaxIgnition),
-		wide("DIGEST", b.Digest()),
-		wide("SOURCE", strings.TrimSpace(source)),
-	}
-}
-
-// imageProof is what was proved of an OCI image; nil for nothing.
-func imageProof(b *resource.BootImage, a resource.BootImageArch) *resource.BootImageVerified {
-	_, digest := resource.SplitImage(a.Image)
-	if v, ok := b.Status.Verified[digest]; ok && v.Signature != nil {
-		return &v
-	}
-	return nil
-}
 
 // imageSignatureFact says what was proved of an OCI image whose signature is wanted. What
 // the signer calls it is the signer's word.
@@ -69,7 +17,7 @@ func imageSignatureFact(b *resource.BootImage, arch string, a resource.BootImage
 	if a.Signature.Key == "" {
 		text = "not verified; wanted is " + string(a.Signature.Scheme) + " by a key of the hub's file"
 	}
-	if v := imageProof(b, a); v != nil {
+	if v := table.ImageProof(b, a); v != nil {
 		text = fmt.Sprintf("verified %s, signed by %s (%s), who calls it %s", printer.Stamp(&v.At), v.Signature.Key, v.Signature.Scheme, printer.Dash(v.Signature.Claimed))
 	}
 	return printer.Fact{"Signature " + arch, text}

@@ -1,87 +1,67 @@
 package kinds
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
-	"rackboot/cmd/internal/cli/condition"
 	"rackboot/cmd/internal/cli/printer"
 	"rackboot/protocol/resource"
+	"rackboot/protocol/table"
 )
 
-// cell is a column's name with what a resource has in it, and how that is drawn.
-type cell struct {
-	printer.Column
-	text string
-	tone printer.Tone
-	// key changes when the cell says something else, and not when it is only older.
-	key string
-}
-
-func col(name, text string) cell {
-	return cell{Column: printer.Column{Name: name}, text: text, key: text}
-}
-
-// wide is a column that only -o wide shows.
-func wide(name, text string) cell {
-	return cell{Column: printer.Column{Name: name, Wide: true}, text: text, key: text}
-}
-
-// aged is a cell that says how long something is ago, of which key is what does not grow.
-func (c cell) aged(key string) cell {
-	c.key = key
-	return c
-}
-
-// toned is a column whose states are drawn in colours.
-func toned(name, text string, tone printer.Tone) cell {
-	c := col(name, text)
-	c.tone = tone
-	return c
-}
-
-// phaseCell is where a server or its claim stands.
-func phaseCell(p resource.Phase) cell {
-	tone := printer.Plain
-	switch p {
-	case resource.PhaseError:
-		tone = printer.Bad
-	case resource.PhaseDiscovery, resource.PhaseMaintenance, resource.PhaseReleasing:
-		tone = printer.Busy
-	case resource.PhaseReserved:
-		tone = printer.Good
-	case resource.PhaseInitial, resource.PhaseAvailable:
+// drawn is what people read of a cell: its ages are as of now.
+func drawn(c table.Cell, now time.Time) string {
+	age := printer.Age(c.Since, now)
+	switch {
+	case c.Number != nil:
+		return strconv.FormatInt(*c.Number, 10)
+	case c.At != nil:
+		return printer.Stamp(c.At)
+	case c.Stale:
+		return strings.TrimSpace(age + " stale")
+	case c.Since == nil:
+		return c.Text
+	case c.Text == "":
+		return age
 	}
-	return toned("PHASE", string(p), tone)
+	text := c.Text + ", for " + age
+	if c.Until != nil {
+		text += " of " + printer.Age(c.Since, *c.Until)
+	}
+	return text
 }
 
-// holdCell is where a hold stands. Only a proof is good.
-func holdCell(s resource.HoldState) cell {
-	tone := printer.Busy
-	switch s {
-	case resource.StateFenced:
-		tone = printer.Good
-	case resource.StateViolated, resource.StateUnreachable, resource.StateStale:
-		tone = printer.Bad
-	case resource.StateAccepted, resource.StateEnforced, resource.StateStopping, resource.StateForcing, resource.StateConfirmed, resource.StateReleasing:
+// keyOf changes when a cell says something else, and not when it is only older.
+func keyOf(col table.Column, c table.Cell, text string) string {
+	switch {
+	case c.Stale:
+		return "stale"
+	case c.Since == nil:
+		return text
+	case col.Event:
+		return printer.Stamp(c.Since)
 	}
-	return toned("STATE", string(s), tone)
+	return c.Text
 }
 
-// conditionsCell are the codes of conditions, drawn as the worst of them.
-func conditionsCell(all []resource.ConditionState, now time.Time) cell {
-	tone := printer.Plain
-	for _, c := range condition.Visible(all, now) {
-		switch known, _ := resource.LookupCondition(c.Code); known.Severity {
-		case resource.SeverityError:
-			tone = printer.Bad
-		case resource.SeverityWarning:
-			tone = max(tone, printer.Busy)
-		case resource.SeverityInfo:
-		}
+// toneOf is how a tone is drawn. One of a newer hub is drawn as what is ordinary.
+func toneOf(t table.Tone) printer.Tone {
+	switch t {
+	case table.ToneOK:
+		return printer.Good
+	case table.ToneWarn:
+		return printer.Busy
+	case table.ToneBad:
+		return printer.Bad
+	case table.ToneMuted:
 	}
-	return toned("CONDITIONS", condition.Codes(all, now), tone)
+	return printer.Plain
 }
+
+// Awaited is what a server waits for, how long already and until when: "DHCP: …, 2m of 5m". The times
+// are by the agent's clock.
+func Awaited(w *resource.Wait, now time.Time) string { return drawn(table.Waits(w), now) }
 
 // Labels are labels in one line.
 func Labels(labels map[string]string) string {

@@ -5,38 +5,11 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"time"
 
 	"rackboot/cmd/internal/cli/printer"
 	"rackboot/cmd/internal/cli/rollout"
 	"rackboot/protocol/resource"
 )
-
-func groupColumns(g *resource.ServerGroup, now time.Time) []cell {
-	managed, skipped := "", ""
-	if e := g.Status.Enrolment; e != nil {
-		managed, skipped = strconv.FormatBool(e.Managed), string(e.Skipped)
-	}
-	servers, phase := "", ""
-	if c := g.Status.Counts; c != nil {
-		servers = strconv.Itoa(c.Current) + "/" + strconv.Itoa(c.Servers)
-	}
-	if r := g.Status.Rollout; r != nil {
-		phase = string(r.Phase)
-	}
-	return []cell{
-		col("NAME", g.Metadata.Name),
-		col("CATALOGUE", g.Spec.Catalogue),
-		col("MANAGED", managed),
-		col("REVISION", strconv.Itoa(g.Status.Revision)),
-		col("CURRENT", servers),
-		col("ROLLOUT", phase),
-		conditionsCell(g.Status.Conditions, now),
-		col("AGE", printer.Age(g.Metadata.CreatedAt, now)).aged(""),
-		wide("SKIPPED", skipped),
-		wide("VERIFIED", strconv.Itoa(g.Status.Verified)),
-	}
-}
 
 func groupFacts(g *resource.ServerGroup) []printer.Fact {
 	s, st := g.Spec, g.Status
@@ -72,22 +45,6 @@ func groupFacts(g *resource.ServerGroup) []printer.Fact {
 		out = append(out, printer.Fact{"Roll-out", fmt.Sprintf("of revision %d, %s", st.Rollout.Revision, rollout.Line(*st.Rollout))})
 	}
 	return out
-}
-
-func revisionColumns(r *resource.GroupRevision, now time.Time) []cell {
-	s := r.Spec
-	return []cell{
-		col("NAME", r.Metadata.Name),
-		col("GROUP", s.Group),
-		col("NUMBER", strconv.Itoa(s.Number)),
-		col("CAUSE", string(s.Cause)),
-		col("BOOTIMAGE", s.BootImage),
-		col("VERSION", s.Version),
-		col("VERIFIED", strconv.FormatBool(r.Status.Verified)),
-		col("AGE", printer.Age(&s.At, now)).aged(""),
-		wide("BY", s.By),
-		wide("REASON", s.Reason),
-	}
 }
 
 func revisionFacts(r *resource.GroupRevision) []printer.Fact {
@@ -129,14 +86,6 @@ func StubDigest(r *resource.IgnitionRef) string {
 		return ""
 	}
 	return r.Digest
-}
-
-func managedColumns(o *resource.ManagedBootImages, _ time.Time) []cell {
-	return []cell{
-		col("NAME", o.Metadata.Name),
-		col("MODE", string(o.Spec.Mode)),
-		col("SKEW", string(o.Spec.Skew.Mode)),
-	}
 }
 
 // managedFacts are which groups are meant, and the versions that they are compared with.

@@ -6,53 +6,38 @@ import (
 	"strings"
 	"time"
 
-	"rackboot/cmd/internal/cli/condition"
 	"rackboot/cmd/internal/cli/printer"
 	"rackboot/protocol/resource"
+	"rackboot/protocol/table"
 )
 
-// kind is how resources of a kind are shown. Some have no facts besides their columns, and
-// some no conditions.
+// kind is what is said of resources of a kind besides their columns. Some have no facts, and some no conditions.
 type kind struct {
-	columns    func(o resource.Object, now time.Time) []cell
 	facts      func(resource.Object) []printer.Fact
 	conditions func(resource.Object) []resource.ConditionState
 }
 
-// table has a row for each kind of resource. A new one is a row here, and a new column a
-// line in its function.
-func table() map[resource.Kind]kind {
+// described has a row for each kind of resource of which more is said than its columns.
+func described() map[resource.Kind]kind {
 	return map[resource.Kind]kind{
-		resource.KindServer:            row(serverColumns, serverFacts, func(o *resource.Server) []resource.ConditionState { return o.Status.Conditions }),
-		resource.KindClaim:             row(claimColumns, claimFacts, func(o *resource.Claim) []resource.ConditionState { return o.Status.Conditions }),
-		resource.KindHold:              row(holdColumns, holdFacts, nil),
-		resource.KindMaintenance:       row(maintenanceColumns, maintenanceFacts, func(o *resource.Maintenance) []resource.ConditionState { return o.Status.Conditions }),
-		resource.KindRack:              row(rackColumns, rackFacts, nil),
-		resource.KindAgent:             row(agentColumns, agentFacts, func(o *resource.Agent) []resource.ConditionState { return o.Status.Conditions }),
-		resource.KindSegment:           row(segmentColumns, nil, nil),
-		resource.KindBMC:               row(bmcColumns, bmcFacts, func(o *resource.BMC) []resource.ConditionState { return o.Status.Conditions }),
-		resource.KindSecret:            row(secretColumns, nil, func(o *resource.Secret) []resource.ConditionState { return o.Status.Conditions }),
-		resource.KindBootEnv:           row(bootEnvColumns, nil, nil),
-		resource.KindTemplate:          row(templateColumns, nil, nil),
-		resource.KindProfile:           row(profileColumns, nil, nil),
-		resource.KindFirmwareProfile:   row(firmwareProfileColumns, nil, nil),
-		resource.KindFreeze:            row(freezeColumns, nil, nil),
-		resource.KindParam:             row(paramColumns, nil, nil),
-		resource.KindBootConfiguration: row(bootConfigurationColumns, nil, func(o *resource.BootConfiguration) []resource.ConditionState { return o.Status.Conditions }),
-		resource.KindBootImage:         row(bootImageColumns, bootImageFacts, func(o *resource.BootImage) []resource.ConditionState { return o.Status.Conditions }),
-		resource.KindServerGroup:       row(groupColumns, groupFacts, func(o *resource.ServerGroup) []resource.ConditionState { return o.Status.Conditions }),
-		resource.KindGroupRevision:     row(revisionColumns, revisionFacts, nil),
-		resource.KindManagedBootImages: row(managedColumns, managedFacts, nil),
+		resource.KindServer:            row(serverFacts, func(o *resource.Server) []resource.ConditionState { return o.Status.Conditions }),
+		resource.KindClaim:             row(claimFacts, func(o *resource.Claim) []resource.ConditionState { return o.Status.Conditions }),
+		resource.KindHold:              row(holdFacts, nil),
+		resource.KindMaintenance:       row(maintenanceFacts, func(o *resource.Maintenance) []resource.ConditionState { return o.Status.Conditions }),
+		resource.KindRack:              row(rackFacts, nil),
+		resource.KindAgent:             row(agentFacts, func(o *resource.Agent) []resource.ConditionState { return o.Status.Conditions }),
+		resource.KindBMC:               row(bmcFacts, func(o *resource.BMC) []resource.ConditionState { return o.Status.Conditions }),
+		resource.KindSecret:            row(nil, func(o *resource.Secret) []resource.ConditionState { return o.Status.Conditions }),
+		resource.KindBootConfiguration: row(nil, func(o *resource.BootConfiguration) []resource.ConditionState { return o.Status.Conditions }),
+		resource.KindBootImage:         row(bootImageFacts, func(o *resource.BootImage) []resource.ConditionState { return o.Status.Conditions }),
+		resource.KindServerGroup:       row(groupFacts, func(o *resource.ServerGroup) []resource.ConditionState { return o.Status.Conditions }),
+		resource.KindGroupRevision:     row(revisionFacts, nil),
+		resource.KindManagedBootImages: row(managedFacts, nil),
 	}
 }
 
 // row makes a row of functions for one type of resource.
-func row[T resource.Object](columns func(T, time.Time) []cell, facts func(T) []printer.Fact, conditions func(T) []resource.ConditionState) kind {
-	k := kind{
-		columns:    func(o resource.Object, now time.Time) []cell { return columns(o.(T), now) },
-		facts:      func(resource.Object) []printer.Fact { return nil },
-		conditions: func(resource.Object) []resource.ConditionState { return nil },
-	}
+func row[T resource.Object](facts func(T) []printer.Fact, conditions func(T) []resource.ConditionState) (k kind) {
 	if facts != nil {
 		k.facts = func(o resource.Object) []printer.Fact { return facts(o.(T)) }
 	}
@@ -62,11 +47,6 @@ func row[T resource.Object](columns func(T, time.Time) []cell, facts func(T) []p
 	return k
 }
 
-// Racked says whether resources of the kind are in a rack that none of their fields names.
-func Racked(of resource.Kind) bool {
-	return slices.Contains([]resource.Kind{resource.KindServer, resource.KindClaim, resource.KindHold, resource.KindMaintenance, resource.KindBootConfiguration}, of)
-}
-
 // Table has a line for each resource, all of them of the kind.
 func Table(of resource.Kind, objs []resource.Object, now time.Time) printer.View {
 	return TableAt(of, objs, now, nil)
@@ -74,41 +54,42 @@ func Table(of resource.Kind, objs []resource.Object, now time.Time) printer.View
 
 // TableAt is Table with the rack of each; rack is nil where that is not known.
 func TableAt(of resource.Kind, objs []resource.Object, now time.Time, rack func(resource.Object) string) printer.View {
-	var v printer.View
-	for _, c := range cells(of, resource.NewObject(of), now, rack) { // the names are the same of all
-		v.Columns = append(v.Columns, c.Column)
+	shape := table.New(of, true, rack != nil)
+	rows := make([]table.Row, len(objs))
+	for i, o := range objs {
+		at := ""
+		if rack != nil {
+			at = rack(o)
+		}
+		rows[i] = shape.Row(o, now, at)
 	}
-	for _, o := range objs {
-		item := printer.Item{Value: o, Name: strings.ToLower(string(of)) + "/" + o.Head().Metadata.Name}
-		for _, c := range cells(of, o, now, rack) {
-			item.Cells, item.Tones, item.Keys = append(item.Cells, c.text), append(item.Tones, c.tone), append(item.Keys, c.key)
+	v := Drawn(of, shape.Columns(), rows, now)
+	for i, o := range objs {
+		v.Items[i].Value = o
+	}
+	return v
+}
+
+// Drawn is a table of a kind that a hub, or this program, has made of its resources. Each row has a cell for each
+// column. The items have no values.
+func Drawn(of resource.Kind, columns []table.Column, rows []table.Row, now time.Time) (v printer.View) {
+	for _, c := range columns {
+		v.Columns = append(v.Columns, printer.Column{Name: printer.Dash(c.Name), Wide: c.Wide, Spare: spare(c.Name)})
+	}
+	for _, r := range rows {
+		item := printer.Item{Name: strings.ToLower(string(of)) + "/" + r.Ref.Name}
+		for i, c := range r.Cells {
+			text := drawn(c, now)
+			item.Cells, item.Tones, item.Keys = append(item.Cells, text), append(item.Tones, toneOf(c.Tone)), append(item.Keys, keyOf(columns[i], c, text))
 		}
 		v.Items = append(v.Items, item)
 	}
 	return v
 }
 
-// cells are those of the kind, with the age of the resource, which every table has, and its rack.
-func cells(of resource.Kind, o resource.Object, now time.Time, rack func(resource.Object) string) []cell {
-	out := table()[of].columns(o, now)
-	if !slices.ContainsFunc(out, func(c cell) bool { return c.Name == "AGE" }) {
-		at := slices.IndexFunc(out, func(c cell) bool { return c.Wide })
-		if at < 0 {
-			at = len(out)
-		}
-		out = slices.Insert(out, at, col("AGE", printer.Age(o.Head().Metadata.CreatedAt, now)).aged(""))
-	}
-	for i := range out {
-		out[i].Spare = out[i].Spare || slices.Contains([]string{"AGE", "READ", "FOUND-BY", "MODEL", "VENDOR", "POLL", "SETTLE", "SOFT-TIMEOUT", "OWNER", "MODE"}, out[i].Name)
-	}
-	switch {
-	case rack == nil || !Racked(of):
-	case of == resource.KindServer:
-		out = slices.Insert(out, 1, col("RACK", rack(o)))
-	default:
-		out = append(out, wide("RACK", rack(o)))
-	}
-	return out
+// spare says which columns a screen without room for all goes without.
+func spare(name string) bool {
+	return slices.Contains([]string{"AGE", "READ", "FOUND-BY", "MODEL", "VENDOR", "POLL", "SETTLE", "SOFT-TIMEOUT", "OWNER", "MODE"}, name)
 }
 
 // View is a view of one resource.
@@ -121,18 +102,20 @@ func View(of resource.Kind, o resource.Object) printer.View {
 // Describe is a resource at length: all columns of the wide table, one per line, and what
 // has none; then its inventory and conditions.
 func Describe(of resource.Kind, o resource.Object, now time.Time, rack func(resource.Object) string) (v printer.View, facts []printer.Fact, text string) {
-	k := table()[of]
+	k := described()[of]
 	v = TableAt(of, []resource.Object{o}, now, rack)
 	v.Single = true
-	for _, c := range cells(of, o, now, rack) {
+	for i, c := range v.Columns {
 		if c.Name != "CONDITIONS" {
-			facts = append(facts, printer.Fact{strings.ToUpper(c.Name[:1]) + strings.ToLower(c.Name[1:]), c.text})
+			facts = append(facts, printer.Fact{strings.ToUpper(c.Name[:1]) + strings.ToLower(c.Name[1:]), v.Items[0].Cells[i]})
 		}
 	}
 	m := o.Head().Metadata
 	facts = append(facts, printer.Fact{"Labels", Labels(m.Labels)}, printer.Fact{"Uid", m.UID}, printer.Fact{"Generation", fmt.Sprint(m.Generation)},
 		printer.Fact{"Created", printer.Stamp(m.CreatedAt)}, printer.Fact{"Deleted", printer.Stamp(m.DeletedAt)})
-	facts = append(facts, k.facts(o)...)
+	if k.facts != nil {
+		facts = append(facts, k.facts(o)...)
+	}
 	// One line per name: a column and a fact may say the same.
 	seen := map[string]bool{}
 	facts = slices.DeleteFunc(facts, func(f printer.Fact) bool {
@@ -143,11 +126,14 @@ func Describe(of resource.Kind, o resource.Object, now time.Time, rack func(reso
 	if b, ok := o.(*resource.BMC); ok {
 		text = inventoryText(b)
 	}
-	return v, facts, text + conditionText(k.conditions(o), now)
+	if k.conditions != nil {
+		text += conditionText(k.conditions(o), now)
+	}
+	return v, facts, text
 }
 
 func conditionText(all []resource.ConditionState, now time.Time) string {
-	shown := condition.Visible(all, now)
+	shown := resource.VisibleConditions(all, now)
 	if len(shown) == 0 {
 		return ""
 	}

@@ -2,64 +2,12 @@ package kinds
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
-	"time"
 
 	"rackboot/cmd/internal/cli/printer"
 	"rackboot/protocol/resource"
 	"rackboot/protocol/wire"
 )
-
-func rackColumns(o *resource.Rack, now time.Time) []cell {
-	term := ""
-	if o.Status.Term > 0 {
-		term = strconv.FormatUint(o.Status.Term, 10)
-	}
-	return []cell{
-		col("NAME", o.Metadata.Name),
-		col("AGENT", o.Status.Agent),
-		col("TERM", term),
-		col("STANDBY", o.Status.Standby),
-		col("SOFT-TIMEOUT", o.Spec.SoftTimeout.String()),
-		col("SETTLE", o.Spec.SettleWindow.String()),
-		col("POLL", o.Spec.PollInterval.String()),
-		wide("DESCRIPTION", o.Spec.Description),
-	}
-}
-
-func agentColumns(o *resource.Agent, now time.Time) []cell {
-	return []cell{
-		col("NAME", o.Metadata.Name),
-		col("RACK", o.Spec.RackRef.Name),
-		col("ROLE", string(o.Status.Role)),
-		col("TERM", strconv.FormatUint(o.Spec.Term, 10)),
-		col("VERSION", o.Status.Version),
-		col("REPORT-AGE", printer.Age(o.Status.LastReport, now)).aged(""),
-		conditionsCell(o.Status.Conditions, now),
-		wide("INCARNATION", o.Status.Incarnation),
-		wide("METRICS", o.Status.Metrics),
-	}
-}
-
-func segmentColumns(o *resource.Segment, now time.Time) []cell {
-	scan, prefixes := "", ""
-	if b := o.Spec.BMCs; b != nil {
-		scan, prefixes = strings.Join(b.Scan, ","), strings.Join(b.MACPrefixes, ",")
-	}
-	return []cell{
-		col("NAME", o.Metadata.Name),
-		col("RACK", o.Spec.RackRef.Name),
-		col("ROLE", string(o.Spec.Role)),
-		col("PREFIX", o.Spec.Prefix),
-		col("POOL", o.Spec.Pool.From+"-"+o.Spec.Pool.To),
-		col("ADDRESS", o.Spec.Address),
-		wide("BASE-URL", o.Spec.BaseURL),
-		wide("LEASE", o.Spec.LeaseTime.String()),
-		wide("SCAN", scan),
-		wide("MAC-PREFIXES", prefixes),
-	}
-}
 
 // rackFacts say what the rack's agent wants approvals for.
 func rackFacts(r *resource.Rack) []printer.Fact {

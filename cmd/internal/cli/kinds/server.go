@@ -2,59 +2,12 @@ package kinds
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
-	"time"
 
 	"rackboot/cmd/internal/cli/printer"
 	"rackboot/protocol/resource"
+	"rackboot/protocol/table"
 )
-
-func serverColumns(s *resource.Server, now time.Time) []cell {
-	var power, attempt, intended, observed, read, since, awaits, awaited string
-	holds := 0
-	if r := s.Status.Report; r != nil {
-		power, read = string(r.Observation.Power), printer.Age(&r.Observation.ReadAt, now)
-		if at := s.Status.ReadAt; at != nil { // by the hub's clock
-			read = readCell(at, s.Status.Stale, now)
-		}
-		since, awaits, awaited = printer.Stamp(r.StoppedSince), Awaited(r.Awaits, now), awaitedKey(r.Awaits)
-		if t := r.Attempt; t != nil {
-			attempt = fmt.Sprintf("%s#%d", t.State, t.Number)
-			intended, observed = string(t.Intended), string(t.Observed)
-		}
-		for _, h := range r.Holds {
-			if h.Word != resource.HoldReleased {
-				holds++
-			}
-		}
-	}
-	return []cell{
-		col("NAME", s.Metadata.Name),
-		phaseCell(s.Status.Phase),
-		col("POWER", power),
-		col("ATTEMPT", attempt),
-		col("CLAIM", s.Status.Claim),
-		col("HOLDS", strconv.Itoa(holds)),
-		conditionsCell(s.Status.Conditions, now),
-		col("READ", read).aged(staleKey(s.Status.Stale)),
-		col("AGE", printer.Age(s.Metadata.CreatedAt, now)).aged(""),
-		wide("INTENDED", intended),
-		wide("OBSERVED", observed),
-		wide("BMC", s.Spec.BMCRef.Name),
-		wide("SEGMENT", s.Spec.SegmentRef.Name),
-		wide("BOOT-MAC", s.Spec.BootMAC),
-		wide("STOPPED-SINCE", since),
-		wide("SAFE-STOP", string(s.Status.SafeStop)),
-		wide("DETECTION", string(s.Status.Detection)),
-		wide("EVIDENCE", string(s.Status.EvidenceClass)),
-		wide("SECRETS", string(s.Status.Secrets)),
-		wide("BOOTENV", s.Status.BootEnv),
-		wide("OS", s.Status.OS),
-		wide("AWAITS", awaits).aged(awaited),
-		wide("HARDWARE", hardware(s.Status.Discovered)),
-	}
-}
 
 // serverFacts are what a description of a server has besides the columns.
 func serverFacts(s *resource.Server) (out []printer.Fact) {
@@ -150,37 +103,6 @@ func discoveryFacts(s *resource.Server) (out []printer.Fact) {
 	if d == nil {
 		return out
 	}
-	out = append(out, printer.Fact{"Discovered", fmt.Sprintf("%s by %s with %s", printer.Stamp(&d.At), printer.Dash(string(d.Method)), d.ImageDigest)}, printer.Fact{"Hardware", hardware(d)})
+	out = append(out, printer.Fact{"Discovered", fmt.Sprintf("%s by %s with %s", printer.Stamp(&d.At), printer.Dash(string(d.Method)), d.ImageDigest)}, printer.Fact{"Hardware", table.Hardware(d)})
 	return append(out, hostFacts(d.Inventory)...)
-}
-
-// hardware is what was found in one line: 2 CPUs, 64 cores, 512 GiB, 4 NICs, 2 disks.
-func hardware(d *resource.Discovered) string {
-	if d == nil {
-		return ""
-	}
-	h := d.Inventory
-	if h == nil {
-		if d.Bytes > 0 {
-			return fmt.Sprintf("inventory of %d bytes, at the agent", d.Bytes)
-		}
-		return ""
-	}
-	var parts []string
-	for _, p := range []struct {
-		n    int
-		word string
-	}{{h.CPU.Sockets, "CPU"}, {h.CPU.Cores, "core"}} {
-		if p.n > 0 {
-			parts = append(parts, printer.Plural(p.n, p.word))
-		}
-	}
-	if h.MemoryBytes > 0 {
-		memory := fmt.Sprintf("%d GiB", h.MemoryBytes>>30)
-		if h.MemoryBytes < 1<<30 {
-			memory = fmt.Sprintf("%d MiB", h.MemoryBytes>>20)
-		}
-		parts = append(parts, memory)
-	}
-	return strings.Join(append(parts, printer.Plural(len(h.Interfaces), "NIC"), printer.Plural(len(h.Disks), "disk")), ", ")
 }

@@ -13,7 +13,6 @@ import (
 	"rackboot/cmd/internal/cli/bulk"
 	"rackboot/cmd/internal/cli/choice"
 	"rackboot/cmd/internal/cli/client"
-	"rackboot/cmd/internal/cli/condition"
 	"rackboot/cmd/internal/cli/files"
 	"rackboot/cmd/internal/cli/printer"
 	"rackboot/protocol"
@@ -236,7 +235,7 @@ func waitGone(ctx context.Context, pr *printer.Printer, c *api.Client, kind reso
 		}
 		if claim, ok := obj.(*resource.Claim); ok && err == nil {
 			return strings.TrimSpace(fmt.Sprintf("releasing server %s %s", printer.Dash(claim.Status.Server),
-				condition.Codes(claim.Status.Conditions, time.Now()))), false, nil
+				resource.ConditionCodes(claim.Status.Conditions, time.Now()))), false, nil
 		}
 		return "there", false, err
 	})

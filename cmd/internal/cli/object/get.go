@@ -112,11 +112,8 @@ func (o *getOptions) pages(ctx context.Context, c *api.Client, pr *printer.Print
 	}
 	shown := 0
 	var lacks *api.IncompleteError
-	only := ""
-	if pr.Form == printer.FormName {
-		only = "metadata.name"
-	}
-	for got, err := range o.Pages(ctx, c, kind, o.labelColumns != "", only) {
+	var columns []printer.Column // of the page before
+	for got, err := range o.Pages(ctx, c, kind, o.needed(pr)) {
 		if err != nil {
 			return err
 		}
@@ -126,6 +123,14 @@ func (o *getOptions) pages(ctx context.Context, c *api.Client, pr *printer.Print
 		v, err := o.view(got)
 		if err != nil {
 			return err
+		}
+		if columns != nil && len(v.Items) > 0 && !slices.Equal(columns, v.Columns) { // another hub answers, of another version
+			if seq, err = pr.Sequence(); err != nil {
+				return err
+			}
+		}
+		if len(v.Items) > 0 {
+			columns = v.Columns
 		}
 		if err := seq.Show(v); err != nil {
 			return err
@@ -139,6 +144,18 @@ func (o *getOptions) pages(ctx context.Context, c *api.Client, pr *printer.Print
 		pr.Progress("no %s", kind.Plural())
 	}
 	return lost(pr, kind, lacks)
+}
+
+// needed is what the form shows of resources. A table of a hub has no labels.
+func (o *getOptions) needed(pr *printer.Printer) (n choice.Needed) {
+	n.Labelled = o.labelColumns != ""
+	switch {
+	case pr.Form == printer.FormName:
+		n.Only = "metadata.name"
+	case pr.Tabular():
+		n.Table, n.Wide = o.labelColumns == "" && !o.showLabels, pr.Form == printer.FormWide
+	}
+	return n
 }
 
 // lost says what a list may lack, and returns it as an error; nil for nothing.
@@ -187,6 +204,11 @@ func (o *getOptions) show(pr *printer.Printer, got []choice.Chosen) error {
 
 // view is the table of one kind, with the columns that were asked for.
 func (o *getOptions) view(g choice.Chosen) (printer.View, error) {
+	if len(g.Rows) > 0 {
+		v := kinds.Drawn(g.Kind, g.Columns, g.Rows, time.Now())
+		v.NoHeader = o.noHeaders
+		return v, nil
+	}
 	objs, err := sorted(g.Objs, o.sortBy)
 	if err != nil {
 		return printer.View{}, err

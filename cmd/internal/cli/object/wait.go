@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"rackboot/cmd/internal/cli/client"
-	"rackboot/cmd/internal/cli/condition"
 	"rackboot/cmd/internal/cli/printer"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
@@ -96,7 +95,7 @@ func readProgress(ctx context.Context, c *api.Client, kind resource.Kind, name s
 		}
 		server, claimUID, proved, p.phase = claim.Status.Server, claim.Metadata.UID, claim.Status.EvidenceClass, claim.Status.Phase
 		if server == "" {
-			p.text = strings.TrimSpace("no server yet " + condition.Codes(claim.Status.Conditions, time.Now()))
+			p.text = strings.TrimSpace("no server yet " + resource.ConditionCodes(claim.Status.Conditions, time.Now()))
 			return p, nil
 		}
 	}
@@ -126,7 +125,7 @@ func readProgress(ctx context.Context, c *api.Client, kind resource.Kind, name s
 			p.text += fmt.Sprintf(", attempt %d %s", t.Number, t.State)
 		}
 	}
-	if codes := condition.Codes(srv.Status.Conditions, time.Now()); codes != "" {
+	if codes := resource.ConditionCodes(srv.Status.Conditions, time.Now()); codes != "" {
 		p.text += ", " + codes
 	}
 	return p, nil

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"rackboot/cmd/internal/cli/client"
-	"rackboot/cmd/internal/cli/condition"
 	"rackboot/cmd/internal/cli/kinds"
 	"rackboot/cmd/internal/cli/printer"
 	"rackboot/protocol"
@@ -77,7 +76,7 @@ func followDiscovery(ctx context.Context, pr *printer.Printer, c *api.Client, wa
 	if wait || protocol.CodeOf(err) != protocol.CodeTimeout || ctx.Err() != nil {
 		return s, err
 	}
-	if codes := condition.Codes(s.Status.Conditions, time.Now()); codes != "" {
+	if codes := resource.ConditionCodes(s.Status.Conditions, time.Now()); codes != "" {
 		return s, protocol.Errorf(protocol.CodeConflict, "discover", "server %s: asked for, and not begun: %s", name, codes).
 			WithHint("it begins when that is over; rackctl describe server %s says what to do", name)
 	}

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"rackboot/cmd/internal/cli/condition"
 	"rackboot/cmd/internal/cli/printer"
 	"rackboot/protocol/resource"
 )
@@ -51,7 +50,7 @@ func conditionLevel(c resource.ConditionCode) level {
 // worst is the condition that matters most of those that people are shown: the one that has lasted longest
 // where several matter alike. more is how many there are besides. ok is false where there is none.
 func worst(all []resource.ConditionState, now time.Time) (w resource.ConditionState, is level, more int, ok bool) {
-	shown := condition.Visible(all, now)
+	shown := resource.VisibleConditions(all, now)
 	for i, c := range shown {
 		if l := conditionLevel(c.Code); i == 0 || l > is || l == is && c.Since.Before(w.Since) {
 			w, is = c, l

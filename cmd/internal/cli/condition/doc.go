@@ -1,2 +1,0 @@
-// Package condition says which conditions people are shown.
-package condition
