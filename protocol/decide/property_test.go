@@ -159,6 +159,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			w.run(time.Duration(rapid.IntRange(0, 90).Draw(t, "seconds")) * time.Second)
 		},
 		"its firmware asks": func(*rapid.T) {
+			w.w.pending = false // forged or not, it is evidence that firmware has taken what was armed, and nobody can know better
 			w.events = append(w.events, Event{Kind: protocol.EvidenceDHCP, Class: protocol.ClassHTTPClient, At: w.clock()})
 			w.poke()
 		},
