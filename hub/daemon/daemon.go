@@ -230,7 +230,7 @@ func (h *hub) connect(ctx context.Context, c Config) error {
 		Standing: c.standing(h.keys, to), Fingerprint: h.keys.Fingerprint(), CertificateLife: c.CertificateLife,
 		PastKeys: h.keys.PastKeys(), Cut: cut,
 		Store: h.store, Signer: h.keys.Signer(), Images: imgs, Issuer: h.keys, Vault: h.vault, Catalogue: files, Signatures: imgs, Audit: h.audit, CA: to.ca, Broker: to.agents, QoS: to.qos,
-		Approvals: policy, Destructive: destructive, Files: h.isos, ManagedBootImages: c.Features.ManagedBootImages, Version: h.options.Version, Trail: h.audit, Totals: c.MetricsTotalsOnly,
+		Approvals: policy, Destructive: destructive, Files: h.isos, Programs: h.isos, ManagedBootImages: c.Features.ManagedBootImages, Version: h.options.Version, Trail: h.audit, Totals: c.MetricsTotalsOnly,
 		Publish: func(topic string, payload []byte) error {
 			ctx, cancel := context.WithTimeout(context.Background(), publishTimeout)
 			defer cancel()

@@ -5,24 +5,25 @@ package store
 type Store struct {
 	core *core
 
-	Answers      *Answers
-	Approvals    *Approvals
-	BootImages   *BootImages
-	Claims       *Claims
-	Credentials  *Credentials
-	Envs         *Envs
-	Holds        *Holds
-	Ignitions    *Ignitions
-	Inventories  *Inventories
-	ISOs         *ISOs
-	Ledgers      *Ledgers
-	Log          *Log
-	Maintenances *Maintenances
-	Meta         *Meta
-	Objects      *Objects
-	Requests     *Requests
-	Secrets      *Secrets
-	Sets         *Sets
+	AgentPackages *AgentPackages
+	Answers       *Answers
+	Approvals     *Approvals
+	BootImages    *BootImages
+	Claims        *Claims
+	Credentials   *Credentials
+	Envs          *Envs
+	Holds         *Holds
+	Ignitions     *Ignitions
+	Inventories   *Inventories
+	ISOs          *ISOs
+	Ledgers       *Ledgers
+	Log           *Log
+	Maintenances  *Maintenances
+	Meta          *Meta
+	Objects       *Objects
+	Requests      *Requests
+	Secrets       *Secrets
+	Sets          *Sets
 	// Haste has background work give way to holds.
 	Haste *Haste
 }
