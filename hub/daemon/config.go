@@ -12,6 +12,7 @@ import (
 
 	"rackboot/hub/backup/setting"
 	"rackboot/protocol"
+	"rackboot/protocol/agentpackage"
 )
 
 // Config is the hub's file.
@@ -47,7 +48,9 @@ type Config struct {
 	ISOs ISOs `yaml:"isos"`
 	// Registry is a registry for images within the hub; off by default.
 	Registry Registry `yaml:"registry"`
-	Keeping  `yaml:",inline"`
+	// Upgrade says whose packages of agents the hub takes.
+	Upgrade Upgrade `yaml:"upgrade"`
+	Keeping `yaml:",inline"`
 	// Catalogue says how the files of boot images are fetched.
 	Catalogue Catalogue `yaml:"catalogue"`
 	// Features are switched on one by one.
@@ -160,6 +163,9 @@ func (c *Config) check() error {
 		return err
 	}
 	if err := c.Registry.check(); err != nil {
+		return err
+	}
+	if err := agentpackage.CheckKeys(c.Upgrade.Keys); err != nil {
 		return err
 	}
 	if err := c.Webhooks.check(); err != nil {

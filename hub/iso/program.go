@@ -1,0 +1,48 @@
+package iso
+
+import (
+	"context"
+	"io"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
+	"rackboot/protocol/agentpackage"
+)
+
+// Take takes the next piece of a content that has no name of its own: a program of a package of agents. It says how many
+// bytes are there then, also with an error. The last piece compares the content with its digest; another one is removed as a whole.
+// The codes are those of [Shelf.Append].
+func (s *Shelf) Take(ctx context.Context, digest string, size, offset int64, r io.Reader) (at int64, err error) {
+	const op = "take piece"
+	in, err := s.Receive(ctx, digest, size)
+	if err != nil {
+		return 0, err
+	}
+	if in == nil {
+		return size, protocol.Errorf(protocol.CodeConflict, op, "all of %s is there", digest).WithHint("go on with what comes next")
+	}
+	defer in.Close()
+	if at = in.Offset(); at != offset {
+		return at, protocol.Errorf(protocol.CodeConflict, op, "the piece begins at %d, and %d bytes are there", offset, at).WithHint("go on at %d", at)
+	}
+	err = in.Append(ctx, counted{r, func(n int) { s.metrics.received.Add(float64(n)) }})
+	if at = in.Offset(); err != nil || at < size {
+		return at, err
+	}
+	return at, in.Finish()
+}
+
+// programsOf are the contents that packages of agents name.
+func programsOf(packages *store.AgentPackages) map[string]bool {
+	out := map[string]bool{}
+	for _, p := range packages.List() {
+		m, err := agentpackage.Read(p.Manifest)
+		if err != nil {
+			continue // it was read when it was taken; what cannot be read is ordered by nobody
+		}
+		for _, b := range m.Binaries {
+			out[b.SHA256] = true
+		}
+	}
+	return out
+}
