@@ -18,6 +18,7 @@ import (
 
 	"rackboot/hub/api"
 	"rackboot/hub/api/apitest"
+	"rackboot/hub/api/gate"
 	"rackboot/protocol"
 	"rackboot/protocol/agentpackage"
 	protoapi "rackboot/protocol/api"
@@ -188,4 +189,36 @@ func TestAgentPackageRoles(t *testing.T) {
 	if got := ask(t, none, "operator", "GET", protoapi.PathAgentPackages, ""); got.status != http.StatusUnprocessableEntity {
 		t.Errorf("a hub that keeps none: %d %s", got.status, got.text)
 	}
+}
+
+// FuzzAgentPackageRequests: no body, digest or architecture is answered as a failure of the hub.
+func FuzzAgentPackageRequests(f *testing.F) {
+	_, signed := apitest.Package(f, apitest.Publisher(), "0.2.0", map[string][]byte{"amd64": []byte("program")})
+	f.Add(signed, wire.Digest(signed), "amd64", int64(0), []byte("program"))
+	f.Add([]byte("x"), "../x", "%2e%2e", int64(-1), []byte(""))
+	f.Fuzz(func(t *testing.T, manifest []byte, digest, architecture string, offset int64, piece []byte) {
+		a, _ := handler(t, func(c *api.Config) { c.Limits = gate.Limits{CallerPerSecond: 1e6} })
+		body, err := json.Marshal(protoapi.AgentPackageRequest{Manifest: manifest})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range []struct {
+			method, path string
+			body         []byte
+		}{
+			{http.MethodPut, protoapi.PathAgentPackage(wire.Digest(manifest)), body},
+			{http.MethodPut, protoapi.PathAgentPackage(digest), body},
+			{http.MethodPut, protoapi.PathAgentProgram(digest, architecture, offset), piece},
+			{http.MethodGet, protoapi.PathAgentPackage(digest), nil},
+			{http.MethodDelete, protoapi.PathAgentPackage(digest), nil},
+		} {
+			req := httptest.NewRequestWithContext(t.Context(), r.method, r.path, bytes.NewReader(r.body))
+			req.Header.Set("Authorization", tokenOf("admin"))
+			w := httptest.NewRecorder()
+			a.ServeHTTP(w, req)
+			if w.Code >= 500 && w.Code != http.StatusServiceUnavailable && w.Code != http.StatusInsufficientStorage {
+				t.Fatalf("%s %q: %d %s", r.method, r.path, w.Code, w.Body)
+			}
+		}
+	})
 }

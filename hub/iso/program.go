@@ -32,6 +32,26 @@ func (s *Shelf) Take(ctx context.Context, digest string, size, offset int64, r i
 	return at, in.Finish()
 }
 
+// Resume reads how much of a content is there for sure: after a death of the hub it is less than was written, and one of which
+// all came has yet to be compared, which it does. The codes are those of [Shelf.Take].
+func (s *Shelf) Resume(ctx context.Context, digest string, size int64) (at int64, err error) {
+	in, err := s.Receive(ctx, digest, size)
+	if err != nil {
+		return 0, err
+	}
+	if in == nil {
+		return size, nil
+	}
+	defer in.Close()
+	if at = in.Offset(); at < size {
+		return at, nil
+	}
+	if err := in.Finish(); protocol.CodeOf(err) != protocol.CodeInvalid {
+		return at, err
+	}
+	return 0, nil // it was of something else, and is gone
+}
+
 // programsOf are the contents that packages of agents name.
 func programsOf(packages *store.AgentPackages) map[string]bool {
 	out := map[string]bool{}

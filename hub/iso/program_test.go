@@ -36,6 +36,15 @@ func TestProgramsOfPackages(t *testing.T) {
 	if at, err := s.Take(t.Context(), digestOf(part), size, 0, bytes.NewReader(part[:60])); at != 60 || err != nil {
 		t.Fatal(at, err)
 	}
+	for _, row := range []struct {
+		name   string
+		digest string
+		at     int64
+	}{{"whole", digestOf(content), size}, {"a part", digestOf(part), 60}, {"nothing", digestOf([]byte("x")), 0}} {
+		if at, err := s.Resume(t.Context(), row.digest, size); at != row.at || err != nil {
+			t.Errorf("%s: %d, %v", row.name, at, err)
+		}
+	}
 	signed, err := agentpackage.Sign(agentpackage.Manifest{Version: "0.2.0", Protocol: 1, MadeAt: s.now, Binaries: []agentpackage.Binary{
 		{Architecture: "amd64", SHA256: digestOf(content), Size: size}, {Architecture: "arm64", SHA256: digestOf(part), Size: size},
 	}}, ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)))

@@ -33,7 +33,7 @@ func (r *Room) Put(ctx context.Context, digest string, signed []byte, by string)
 	p, err := r.cfg.Store.AgentPackages.Get(digest)
 	switch {
 	case err == nil && (p.Key == key || key == ""):
-		return r.item(p)
+		return r.resumed(ctx, p, m)
 	case err == nil: // the hub has keys by now
 		p.Key = key
 	case protocol.CodeOf(err) != protocol.CodeNotFound:
@@ -47,7 +47,7 @@ func (r *Room) Put(ctx context.Context, digest string, signed []byte, by string)
 	fresh := p.Revision == 0
 	err = r.cfg.Store.AgentPackages.Put(ctx, &p)
 	if protocol.CodeOf(err) == protocol.CodeConflict { // somebody else pushes the same
-		return r.Get(digest)
+		return r.resumed(ctx, p, m)
 	}
 	if err != nil {
 		return none, err
@@ -57,7 +57,29 @@ func (r *Room) Put(ctx context.Context, digest string, signed []byte, by string)
 	if fresh {
 		r.cfg.Event(ctx, fmt.Sprintf("the package of agents %s, %s, was pushed by %s, signed by %s", m.Version, digest, by, cmp.Or(key, "a key that this hub does not verify")))
 	}
-	return r.item(p)
+	return r.resumed(ctx, p, m)
+}
+
+// resumed is a package with how much of each program is there for sure. What somebody else sends just now is told as it seems.
+func (r *Room) resumed(ctx context.Context, p store.AgentPackage, m agentpackage.Manifest) (api.AgentPackage, error) {
+	at := map[string]int64{}
+	for _, b := range m.Binaries {
+		n, err := r.cfg.Shelf.Resume(ctx, b.SHA256, b.Size)
+		switch protocol.CodeOf(err) {
+		case "":
+			at[b.Architecture] = n
+		case protocol.CodeUnavailable, protocol.CodeConflict: // there may be no room: the first piece is refused then
+		default:
+			return api.AgentPackage{}, err
+		}
+	}
+	out, err := r.item(p)
+	for i, b := range out.Programs {
+		if n, known := at[b.Architecture]; known {
+			out.Programs[i].Offset = n
+		}
+	}
+	return out, err
 }
 
 // verify names the key of the hub's file that signed a manifest; empty where the hub has none.

@@ -22,6 +22,8 @@ type Shelf interface {
 	// Has reports whether a content is there, whole and compared with its digest, and Partial how much is of one that is not.
 	Has(digest string) bool
 	Partial(digest string) int64
+	// Resume reads how much is there for sure, as it is needed to go on.
+	Resume(ctx context.Context, digest string, size int64) (int64, error)
 	// Take takes the next piece of a content of size bytes, and says how many bytes are there then. The last one compares it.
 	Take(ctx context.Context, digest string, size, offset int64, r io.Reader) (int64, error)
 }

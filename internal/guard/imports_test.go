@@ -152,7 +152,7 @@ func layers() []layer {
 		{"hub/link", []string{"protocol", "protocol/message", "protocol/resource", "protocol/api", "protocol/wire", "hub/events", "hub/fence", "hub/intake", "hub/plan", "hub/reports", "hub/store", "hub/terms", "hub/wake", "state"}, "a room: it speaks with agents, and knows what becomes of their words as an interface"},
 		{"hub/members", []string{"protocol", "protocol/message", "protocol/resource", "protocol/api", "protocol/decide", "protocol/wire", "hub/approval", "hub/events", "hub/link", "hub/store", "hub/terms", "hub/wake", "state"}, "a room: agents join, are certified, and go"},
 		{"hub/inventory", []string{"protocol", "protocol/message", "protocol/resource", "protocol/api", "protocol/sealbox", "protocol/settings", "hub/conditions", "hub/events", "hub/link", "hub/plan", "hub/reports", "hub/sealing", "hub/store", "hub/wake", "state"}, "a room: BMCs, and what is behind them"},
-		{"hub/env", []string{"protocol", "protocol/message", "protocol/resource", "protocol/api", "protocol/sealbox", "hub/conditions", "hub/events", "hub/images", "hub/link", "hub/plan", "hub/sealing", "hub/store", "hub/terms", "netboot/bootenv", "netboot/ignition", "state"}, "a room: what boots carry besides their image"},
+		{"hub/env", []string{"protocol", "protocol/agentpackage", "protocol/message", "protocol/resource", "protocol/api", "protocol/sealbox", "hub/conditions", "hub/events", "hub/images", "hub/link", "hub/plan", "hub/sealing", "hub/store", "hub/terms", "netboot/bootenv", "netboot/ignition", "state"}, "a room: what boots carry besides their image"},
 		{"hub/grants", []string{"protocol/message", "protocol/resource", "protocol/wire", "hub/events", "hub/link", "hub/plan", "hub/store", "state"}, "a room: boot configurations with their grants"},
 		{"hub/revisions", []string{"protocol", "protocol/message", "protocol/resource", "protocol/wire", "hub/env", "hub/events", "hub/images", "hub/plan", "hub/plan/bootimages", "hub/store", "state"}, "a room: the histories of groups"},
 		{"hub/rollouts", []string{"protocol", "protocol/message", "protocol/resource", "protocol/api", "hub/approval", "hub/events", "hub/grants", "hub/inventory", "hub/plan", "hub/plan/bootimages", "hub/plan/rollout", "hub/reports", "hub/revisions", "hub/store", "hub/wake", "state"}, "a room: the roll-outs of groups"},
@@ -359,7 +359,7 @@ func testLayers() []layer {
 		{"cmd/internal/cli/group", []string{"internal/doctable"}, "tables in comments are held"},
 		{"cmd/internal/cli/iso", []string{"hub/api/apitest"}, "uploads go to the real API"},
 		{"cmd/internal/cli/top", []string{"hub/api/apitest", "hub/store/storetest", "protocol/selector", "state/heads"}, "a hub to look at, which may lose something"},
-		{"cmd/rackctl", []string{"hub/api/apitest", "hub/approval", "hub/store", "hub/store/storetest", "protocol", "protocol/backupfile", "protocol/resource", "protocol/api", "integration/sim"}, "scripts run against the real API, and a registry"},
+		{"cmd/rackctl", []string{"hub/api/apitest", "hub/approval", "hub/store", "hub/store/storetest", "protocol", "protocol/backupfile", "protocol/resource", "protocol/api", "protocol/wire", "integration/sim"}, "scripts run against the real API, and a registry"},
 		{"integration/...", belowCmd(), "composition"},
 		{"integration/fleet", []string{"internal/doctable"}, "tables"},
 	}

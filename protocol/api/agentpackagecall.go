@@ -62,7 +62,11 @@ func (a AgentPackages) Push(ctx context.Context, r *agentpackage.Reader, progres
 	for {
 		b, content, err := r.Next()
 		if errors.Is(err, io.EOF) {
-			return a.Get(ctx, out.Digest)
+			if out, err = a.Get(ctx, out.Digest); err == nil && !out.Whole {
+				err = protocol.Errorf(protocol.CodeUnavailable, "push agent package", "the hub has not all of it: somebody else pushes it, or it was cut off at the end").
+					WithHint("give the same command again: it goes on where it was")
+			}
+			return out, err
 		}
 		if err != nil {
 			return out, err
