@@ -44,17 +44,22 @@ type Config struct {
 	Approvals      Approvals      `yaml:"approvals"`
 	Followed       `yaml:",inline"`
 	Limits         Limits `yaml:"limits"`
-	// ISOs says how the files that people upload are kept.
-	ISOs ISOs `yaml:"isos"`
+	Taking         `yaml:",inline"`
 	// Registry is a registry for images within the hub; off by default.
 	Registry Registry `yaml:"registry"`
-	// Upgrade says whose packages of agents the hub takes.
-	Upgrade Upgrade `yaml:"upgrade"`
-	Keeping `yaml:",inline"`
+	Keeping  `yaml:",inline"`
 	// Catalogue says how the files of boot images are fetched.
 	Catalogue Catalogue `yaml:"catalogue"`
 	// Features are switched on one by one.
 	Features Features `yaml:"features"`
+}
+
+// Taking is what people may give the hub to keep.
+type Taking struct {
+	// ISOs says how the files that people upload are kept.
+	ISOs ISOs `yaml:"isos"`
+	// Upgrade says whose packages of agents the hub takes.
+	Upgrade Upgrade `yaml:"upgrade"`
 }
 
 // Followed is what a hub follows without a restart.

@@ -96,7 +96,7 @@ func TestUpgradeKeys(t *testing.T) {
 		"no key":             {[]string{good, bad}, "upgrade.keys[1]"},
 		"a file that is not": {[]string{filepath.Join(dir, "gone")}, "upgrade.keys[0]"},
 	} {
-		keys, err := Config{Upgrade: Upgrade{Keys: row.keys}}.publishers()
+		keys, err := Upgrade{Keys: row.keys}.publishers()
 		if (err != nil) != (row.says != "") || err != nil && (!strings.Contains(err.Error(), row.says) || protocol.CodeOf(err) != protocol.CodeInvalid) || err == nil && len(keys) != len(row.keys) {
 			t.Errorf("%s: %d keys, %v", name, len(keys), err)
 		}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"io"
 
-	"rackboot/hub/store"
 	"rackboot/protocol"
-	"rackboot/protocol/agentpackage"
 )
 
 // Take takes the next piece of a content that has no name of its own: a program of a package of agents. It says how many
@@ -50,19 +48,4 @@ func (s *Shelf) Resume(ctx context.Context, digest string, size int64) (at int64
 		return at, err
 	}
 	return 0, nil // it was of something else, and is gone
-}
-
-// programsOf are the contents that packages of agents name.
-func programsOf(packages *store.AgentPackages) map[string]bool {
-	out := map[string]bool{}
-	for _, p := range packages.List() {
-		m, err := agentpackage.Read(p.Manifest)
-		if err != nil {
-			continue // it was read when it was taken; what cannot be read is ordered by nobody
-		}
-		for _, b := range m.Binaries {
-			out[b.SHA256] = true
-		}
-	}
-	return out
 }

@@ -340,6 +340,7 @@ func testLayers() []layer {
 		{"hub/control", []string{"state/heads"}, "what agents are told of the store"},
 		{"hub/audit", []string{"state/statetest"}, "crash points, and a disk to fill"},
 		{"hub/daemon", []string{"netboot/iso/isotest", "state/statetest"}, "crash points, a disk to fill, and media to upload"},
+		{"hub/packages", []string{"state/statetest"}, "crash points"},
 		{"hub/iso", []string{"netboot/iso/isotest", "state/statetest"}, "crash points, and media to upload"},
 		{"hub/broker", []string{"state", "state/jetstream", "state/statetest"}, "the hub's own store on it, and a disk to fill"},
 		{"hub/store/storetest", []string{"state/statetest"}, "the conformance suite"},

@@ -20,8 +20,7 @@ func Publisher() ed25519.PrivateKey {
 // Package is the file of a package of agents, signed by a key, and the signed manifest.
 func Package(t testing.TB, key ed25519.PrivateKey, version string, programs map[string][]byte) (file, signed []byte) {
 	t.Helper()
-	m := agentpackage.Manifest{Version: version, Protocol: protocol.Version, MadeAt: Now()}
-	m.MadeAt = m.MadeAt.Truncate(time.Second)
+	m := agentpackage.Manifest{Version: version, Protocol: protocol.Version, MadeAt: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)}
 	for _, arch := range []string{"amd64", "arm64"} {
 		if p, ok := programs[arch]; ok {
 			m.Binaries = append(m.Binaries, agentpackage.Binary{Architecture: arch, SHA256: wire.Digest(p), Size: int64(len(p))})
