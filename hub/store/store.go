@@ -5,27 +5,33 @@ package store
 type Store struct {
 	core *core
 
-	AgentPackages *AgentPackages
-	Answers       *Answers
-	Approvals     *Approvals
-	BootImages    *BootImages
-	Claims        *Claims
-	Credentials   *Credentials
-	Envs          *Envs
-	Holds         *Holds
-	Ignitions     *Ignitions
-	Inventories   *Inventories
-	ISOs          *ISOs
-	Ledgers       *Ledgers
-	Log           *Log
-	Maintenances  *Maintenances
-	Meta          *Meta
-	Objects       *Objects
-	Requests      *Requests
-	Secrets       *Secrets
-	Sets          *Sets
+	Uploaded
+
+	Answers      *Answers
+	Approvals    *Approvals
+	BootImages   *BootImages
+	Claims       *Claims
+	Credentials  *Credentials
+	Envs         *Envs
+	Holds        *Holds
+	Ignitions    *Ignitions
+	Inventories  *Inventories
+	Ledgers      *Ledgers
+	Log          *Log
+	Maintenances *Maintenances
+	Meta         *Meta
+	Objects      *Objects
+	Requests     *Requests
+	Secrets      *Secrets
+	Sets         *Sets
 	// Haste has background work give way to holds.
 	Haste *Haste
+}
+
+// Uploaded are the books of what people give the hub to keep.
+type Uploaded struct {
+	AgentPackages *AgentPackages
+	ISOs          *ISOs
 }
 
 // Heads is for one who keeps checkpoints.
