@@ -62,7 +62,7 @@ type callers interface {
 func nouns(c Config, g callers, working *bulk.Room) []noun {
 	r, throttled := c.Rooms, newThrottled(c.Registerer)
 	agents, pulls := route.Agents(g.AgentOf), newThrottle(c.Clock, pullEvery, pullBurst, throttled)
-	lost := losses{c.Store.Lost}
+	lost, pieces := losses{c.Store.Lost}, newSlots(maxPieces, maxPiecesOfCaller)
 	asked := requests{c.Store, c.Clock, c.NewID, r.Status, lost}
 	reboots := reboots{c.Store.Objects, c.Store.Holds, asked}
 	kinds := resources{c.Store, r.Status, lost, c.Clock, reboots, watches{r.Watches, lost}}
@@ -103,7 +103,8 @@ func nouns(c Config, g callers, working *bulk.Room) []noun {
 		userData{r.Carried, agents, pulls},
 		envBundles{r.Carried, agents, pulls},
 		isos{c.Store.Objects, c.ISOs, lost},
-		uploads{c.ISOs, newSlots(maxPieces, maxPiecesOfCaller)},
+		uploads{c.ISOs, pieces},
+		agentPackages{c.AgentPackages, pieces, lost},
 		isoContents{c.ISOs, r.Carried, agents, pulls, newSlots(maxISOPulls, maxISOPullsOfAgent)},
 		endings{r.Members},
 		whoami{c.Version},
