@@ -37,6 +37,7 @@ func table() map[resource.Kind]kind {
 		resource.KindProfile:           row(profileColumns, nil, nil),
 		resource.KindFirmwareProfile:   row(firmwareProfileColumns, nil, nil),
 		resource.KindFreeze:            row(freezeColumns, nil, nil),
+		resource.KindAgentUpgrade:      row(agentUpgradeColumns, agentUpgradeFacts, func(o *resource.AgentUpgrade) []resource.ConditionState { return o.Status.Conditions }),
 		resource.KindParam:             row(paramColumns, nil, nil),
 		resource.KindBootConfiguration: row(bootConfigurationColumns, nil, func(o *resource.BootConfiguration) []resource.ConditionState { return o.Status.Conditions }),
 		resource.KindBootImage:         row(bootImageColumns, bootImageFacts, func(o *resource.BootImage) []resource.ConditionState { return o.Status.Conditions }),
