@@ -200,7 +200,9 @@ func TestRollback(t *testing.T) {
 		r.bad = true
 	}
 	w.upgrade(t, "up", w.next, func(u *resource.AgentUpgrade) { u.Spec.Rollout.OnFailure = resource.OnFailureRollback })
-	w.until(t, "it has failed", func() bool { return w.phase("up") == resource.RolloutRolledBack || w.phase("up") == resource.RolloutPaused })
+	w.until(t, "it has failed", func() bool {
+		return w.phase("up") == resource.RolloutRolledBack || w.phase("up") == resource.RolloutPaused
+	})
 	for _, r := range w.robots {
 		if r.runs != w.holds[w.old] {
 			t.Errorf("%s runs %s", r.name, r.runs)
