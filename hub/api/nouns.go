@@ -23,6 +23,7 @@ type Rooms struct {
 	Carried   Carried
 	Groups    Groups
 	Rollouts  Rollouts
+	Upgrades  Upgrades
 	Events    EventLog
 	Watches   Watches
 }
@@ -43,7 +44,7 @@ type Carried interface {
 
 // complete reports whether none is missing.
 func (r Rooms) complete() bool {
-	return !slices.Contains([]any{r.Status, r.Claims, r.Imports, r.Firmware, r.Plans, r.Discovery, r.Traces, r.Mirrors, r.Members, r.Inventory, r.Carried, r.Groups, r.Rollouts, r.Events, r.Watches}, nil)
+	return !slices.Contains([]any{r.Status, r.Claims, r.Imports, r.Firmware, r.Plans, r.Discovery, r.Traces, r.Mirrors, r.Members, r.Inventory, r.Carried, r.Groups, r.Rollouts, r.Upgrades, r.Events, r.Watches}, nil)
 }
 
 // A noun is what the API speaks of, with its routes.
@@ -80,7 +81,7 @@ func nouns(c Config, g callers, working *bulk.Room) []noun {
 		maintenances{c.Store.Maintenances, r.Status},
 		bootImages{c.Store, r.Status},
 		groups{r.Groups, r.Status},
-		rollouts{c.Store.Objects, r.Rollouts, r.Status},
+		rollouts{c.Store.Objects, r.Rollouts, r.Upgrades, r.Status},
 		doctor{r.Status},
 		supports{c.Support},
 		imports{r.Imports},

@@ -256,7 +256,7 @@ func (h *hub) connect(ctx context.Context, c Config) error {
 func rooms(c *control.Control) api.Rooms {
 	return api.Rooms{
 		Status: c.Status, Claims: c.Owners.Claims, Imports: c.Owners.Imports, Firmware: c.Outbound.Firmware, Plans: c.Outbound.Plans, Discovery: c.Owners.Discovery, Traces: c.Outbound.Trace, Mirrors: c.Outbound.Mirrors,
-		Members: c.Members, Inventory: c.Inventory, Carried: c.Env, Groups: c.Groups, Rollouts: c.Rollouts, Events: c.Events, Watches: c.Shown.Watches,
+		Members: c.Members, Inventory: c.Inventory, Carried: c.Env, Groups: c.Groups, Rollouts: c.Rollouts, Upgrades: c.Outbound.Upgrades, Events: c.Events, Watches: c.Shown.Watches,
 	}
 }
 

@@ -128,7 +128,7 @@ func (c *Room) heard(agent string, o resource.AgentOrder, now time.Time) resourc
 	said := heardBy(&o, r.Upgrade)
 	if said != heardNothing && said != heardForgot {
 		text := r.Upgrade.Message
-		o.Stage, o.Code, o.Message = string(r.Upgrade.Stage), string(r.Upgrade.Code), text[:min(len(text), maxSaid)]
+		o.Stage, o.Code, o.Message = string(r.Upgrade.Stage), string(r.Upgrade.Code), cut(text, maxSaid)
 	}
 	switch endRule(said, dark, now.After(o.NotAfter.Add(overdue))) {
 	case orderOpen:

@@ -35,7 +35,7 @@ func (c *Room) orders(ctx context.Context, p *pass, u *resource.AgentUpgrade, m 
 	}
 	for name, member := range out.Status.Members {
 		s := by[name]
-		if s == nil || member.BegunAt == nil || len(s.crew) < 2 || !m.given(s.crew[0], *member.BegunAt) {
+		if m.still || s == nil || member.BegunAt == nil || len(s.crew) < 2 || !m.given(s.crew[0], *member.BegunAt) {
 			continue
 		}
 		switch member.State {

@@ -3,6 +3,7 @@ package upgrades
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"rackboot/hub/plan/rollout"
@@ -43,6 +44,7 @@ type aim struct {
 	digest   string // of the package
 	manifest agentpackage.Manifest
 	deadline time.Duration
+	still    bool // no further agent of a rack is begun now: somebody paused or ended it, or no window is open
 }
 
 // has reports whether a program is the package's.
@@ -106,8 +108,30 @@ func (m aim) server(s *seat, now time.Time) rollout.Server {
 		out.Network, out.Unfit = false, why
 	}
 	out.Down = downRule(open != nil, active.dark || open != nil && open.dark, open != nil && paused(open.order))
+	if out.Down == "" && m.still && m.between(s) {
+		out.Down = rollout.DownFrozen // its time does not run
+	}
 	out.Up = out.Down == ""
 	return out
+}
+
+// between reports whether who stands by has done what its rack was begun for, and the active agent is still to be ordered.
+func (m aim) between(s *seat) bool {
+	first, active := s.crew[0], s.active()
+	o := first.order
+	return len(s.crew) > 1 && o != nil && o.UID == m.uid && o.Stage == string(message.UpgradeDone) && !m.given(*active, o.At) &&
+		m.runs(*active) == (o.Kind == resource.AgentOrderReturn)
+}
+
+// still reports whether no further agent of a begun rack may be ordered.
+func still(now time.Time, spec resource.RolloutSpec, phase resource.RolloutPhase) bool {
+	switch phase {
+	case resource.RolloutPaused, resource.RolloutAborted, resource.RolloutFailed, resource.RolloutSuperseded:
+		return true
+	default:
+	}
+	open, _, err := rollout.InWindow(local(now, spec), spec)
+	return spec.Freeze || err != nil || !open
 }
 
 // ordered says what became of an agent's order.
@@ -149,12 +173,10 @@ func waitedFor(o *resource.AgentOrder) string {
 // maxWhy bounds a reason in bytes: roll-outs store as much of it.
 const maxWhy = 120
 
-func short(s string) string {
-	if len(s) > maxWhy {
-		s = s[:maxWhy]
-	}
-	return s
-}
+func short(s string) string { return cut(s, maxWhy) }
+
+// cut is at most so many bytes of a text, and no half of a character.
+func cut(s string, most int) string { return strings.ToValidUTF8(s[:min(len(s), most)], "") }
 
 // paused reports whether an agent was not yet begun by an order: it has not said anything of it, or waits. Its time does
 // not run then.

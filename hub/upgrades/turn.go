@@ -111,6 +111,7 @@ func (c *Room) upgrade(ctx context.Context, p *pass, u *resource.AgentUpgrade) (
 		Now: local(p.now, own.Spec.Rollout), Spec: own.Spec.Rollout, Status: was, Stamped: was.Proved,
 		Words: rollout.Words{Members: "racks", Boots: "run the release"},
 	}
+	m.still = still(p.now, own.Spec.Rollout, was.Phase)
 	back := c.waysBack(seats, m)
 	if in.Status.From = 0; back == "" {
 		in.Status.From = 1
@@ -138,6 +139,7 @@ func (c *Room) upgrade(ctx context.Context, p *pass, u *resource.AgentUpgrade) (
 	}
 	p.views[name] = view{message: out.Message}
 	p.judge(own, seats, m)
+	m.still = still(p.now, own.Spec.Rollout, out.Status.Phase)
 	return own.Status.Rollout, c.orders(ctx, p, own, m, seats, out)
 }
 
