@@ -126,6 +126,7 @@ func (c *Room) upgrade(ctx context.Context, p *pass, u *resource.AgentUpgrade) (
 		out = rollout.Step(in)
 		out.Orders = append(first.Orders, out.Orders...)
 	}
+	m.still = m.still || still(p.now, own.Spec.Rollout, out.Status.Phase) // what stops it stops the other agents of racks at once
 	if s := &out.Status; s.Phase == resource.RolloutPaused && was.Phase != s.Phase && s.By == "" && own.Spec.Rollout.OnFailure == resource.OnFailureRollback && back != "" {
 		s.Reason += "; nobody is returned: " + back
 	}
