@@ -81,7 +81,7 @@ func (w *world) watched(t fatal, most int) error {
 // stored reports whether an order was still open when the next was given: a turn hears of ends first.
 func (w *world) stored(agent, id string) bool {
 	r := w.robot(agent)
-	return !(r.order == id && r.stage.Ended()) && !w.now.After(r.lastAt.Add(overdue))
+	return (r.order != id || !r.stage.Ended()) && !w.now.After(r.lastAt.Add(overdue))
 }
 
 func (w *world) say(t fatal, name string, c api.RolloutCommand) {

@@ -54,7 +54,8 @@ func (m aim) has(program string) bool {
 
 // runs reports whether an agent runs the package for good: not only on trial.
 func (m aim) runs(a crew) bool {
-	return m.has(a.runs) && !(a.order.Open() && a.order.Stage == string(message.UpgradeTrial))
+	onTrial := a.order.Open() && a.order.Stage == string(message.UpgradeTrial)
+	return m.has(a.runs) && !onTrial
 }
 
 // given reports whether the agent was given the order of a moment.

@@ -56,8 +56,12 @@ func build(dir string) error {
 		return err
 	}
 	for _, b := range []struct{ out, version, pkg string }{
-		{"rackboot-launcher", v1, "rackboot/cmd/rackboot-launcher"}, {"agent-" + v1, v1, "rackboot/cmd/rackboot-agent"}, {"agent-" + v2, v2, "rackboot/cmd/rackboot-agent"},
-		{"rackboot-hub", v1, "rackboot/cmd/rackboot-hub"}, {"rackctl", v1, "rackboot/cmd/rackctl"}, {"silent", v1, filepath.Join(dir, "silent.go")},
+		{"rackboot-launcher", v1, "rackboot/cmd/rackboot-launcher"},
+		{"agent-" + v1, v1, "rackboot/cmd/rackboot-agent"},
+		{"agent-" + v2, v2, "rackboot/cmd/rackboot-agent"},
+		{"rackboot-hub", v1, "rackboot/cmd/rackboot-hub"},
+		{"rackctl", v1, "rackboot/cmd/rackctl"},
+		{"silent", v1, filepath.Join(dir, "silent.go")},
 	} {
 		cmd := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-s -w -X main.version="+b.version, "-o", filepath.Join(dir, b.out), b.pkg)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
