@@ -2,15 +2,12 @@ package daemon
 
 import (
 	"crypto/ed25519"
-	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"rackboot/agent/installed"
-	"rackboot/protocol/wire"
+	"rackboot/protocol/agentpackage"
 )
 
 // Upgrade says by whose signature the agent runs another release of itself, when the hub orders it.
@@ -19,45 +16,12 @@ type Upgrade struct {
 	Keys []string `yaml:"keys"`
 }
 
-const inlinePEM = "-----BEGIN "
-
 // check refuses PEM that is none. A file that cannot be read is no reason not to start: the agent serves its rack, and only
 // cannot be upgraded.
-func (u Upgrade) check() error {
-	for i, text := range u.Keys {
-		switch {
-		case strings.HasPrefix(strings.TrimSpace(text), inlinePEM):
-			if _, err := wire.ParsePublicKey([]byte(text)); err != nil {
-				return fmt.Errorf("upgrade.keys[%d]: %w", i, err)
-			}
-		case !filepath.IsAbs(text):
-			return fmt.Errorf("upgrade.keys[%d]: %q is neither the absolute path of a file nor PEM", i, text)
-		}
-	}
-	return nil
-}
+func (u Upgrade) check() error { return agentpackage.CheckKeys(u.Keys) }
 
 // read reads the keys, and says which cannot be had.
-func (u Upgrade) read() (keys []ed25519.PublicKey, err error) {
-	var errs []error
-	for i, text := range u.Keys {
-		raw := []byte(text)
-		if !strings.HasPrefix(strings.TrimSpace(text), inlinePEM) {
-			var err error
-			if raw, err = os.ReadFile(text); err != nil {
-				errs = append(errs, fmt.Errorf("upgrade.keys[%d]: %w", i, err))
-				continue
-			}
-		}
-		key, err := wire.ParsePublicKey(raw)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("upgrade.keys[%d]: %w", i, err))
-			continue
-		}
-		keys = append(keys, key)
-	}
-	return keys, errors.Join(errs...)
-}
+func (u Upgrade) read() (keys []ed25519.PublicKey, err error) { return agentpackage.ReadKeys(u.Keys) }
 
 // keys are those that can be read; what cannot is logged.
 func (u Upgrade) keys(log *slog.Logger) []ed25519.PublicKey {

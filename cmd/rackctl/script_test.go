@@ -29,6 +29,7 @@ import (
 	"rackboot/protocol/api"
 	"rackboot/protocol/backupfile"
 	"rackboot/protocol/resource"
+	"rackboot/protocol/wire"
 )
 
 // update rewrites the golden texts of the scripts.
@@ -128,6 +129,10 @@ func params(dir string) testscript.Params {
 			if err != nil {
 				return err
 			}
+			publisher, _, err := wire.EncodeKey(apitest.Publisher())
+			if err != nil {
+				return err
+			}
 			cert, key := hub.Certificate(env.T().(testing.TB), "viewer")
 			stranger, strangerKey := hub.Certificate(env.T().(testing.TB), "stranger")
 			block, _ := pem.Decode(hub.CA)
@@ -143,6 +148,7 @@ func params(dir string) testscript.Params {
 				filepath.Join(env.WorkDir, "row7.token"):     apitest.TokenOf("row7") + "\n",
 				filepath.Join(env.WorkDir, "operator.token"): apitest.TokenOf("operator") + "\n",
 
+				filepath.Join(env.WorkDir, "trusted.pem"): string(publisher),
 				config:                                  fmt.Sprintf("current: test\ncontexts:\n- name: test\n  url: %s\n  ca: %s\n  token: %s\n", hub.URL, ca, apitest.Token),
 				filepath.Join(env.WorkDir, "ca.pem"):    string(hub.CA),
 				filepath.Join(env.WorkDir, "hub.pub"):   string(hub.AuditKey),

@@ -39,6 +39,8 @@ type Config struct {
 	Ready func(ctx context.Context) error
 	// ISOs keeps uploaded files; nil keeps none.
 	ISOs ISOs
+	// AgentPackages keeps packages of agents; nil keeps none.
+	AgentPackages AgentPackages
 	// AuditLog is what the routes of the audit log read; nil is none.
 	AuditLog AuditLog
 	// Backups makes copies of the hub; nil makes none.

@@ -23,6 +23,7 @@ type Rooms struct {
 	Carried   Carried
 	Groups    Groups
 	Rollouts  Rollouts
+	Upgrades  Upgrades
 	Events    EventLog
 	Watches   Watches
 }
@@ -43,7 +44,7 @@ type Carried interface {
 
 // complete reports whether none is missing.
 func (r Rooms) complete() bool {
-	return !slices.Contains([]any{r.Status, r.Claims, r.Imports, r.Firmware, r.Plans, r.Discovery, r.Traces, r.Mirrors, r.Members, r.Inventory, r.Carried, r.Groups, r.Rollouts, r.Events, r.Watches}, nil)
+	return !slices.Contains([]any{r.Status, r.Claims, r.Imports, r.Firmware, r.Plans, r.Discovery, r.Traces, r.Mirrors, r.Members, r.Inventory, r.Carried, r.Groups, r.Rollouts, r.Upgrades, r.Events, r.Watches}, nil)
 }
 
 // A noun is what the API speaks of, with its routes.
@@ -62,7 +63,7 @@ type callers interface {
 func nouns(c Config, g callers, working *bulk.Room) []noun {
 	r, throttled := c.Rooms, newThrottled(c.Registerer)
 	agents, pulls := route.Agents(g.AgentOf), newThrottle(c.Clock, pullEvery, pullBurst, throttled)
-	lost := losses{c.Store.Lost}
+	lost, pieces := losses{c.Store.Lost}, newSlots(maxPieces, maxPiecesOfCaller)
 	asked := requests{c.Store, c.Clock, c.NewID, r.Status, lost}
 	reboots := reboots{c.Store.Objects, c.Store.Holds, asked}
 	kinds := resources{c.Store, r.Status, lost, c.Clock, reboots, watches{r.Watches, lost}}
@@ -80,7 +81,7 @@ func nouns(c Config, g callers, working *bulk.Room) []noun {
 		maintenances{c.Store.Maintenances, r.Status},
 		bootImages{c.Store, r.Status},
 		groups{r.Groups, r.Status},
-		rollouts{c.Store.Objects, r.Rollouts, r.Status},
+		rollouts{c.Store.Objects, r.Rollouts, r.Upgrades, r.Status},
 		doctor{r.Status},
 		supports{c.Support},
 		imports{r.Imports},
@@ -103,7 +104,8 @@ func nouns(c Config, g callers, working *bulk.Room) []noun {
 		userData{r.Carried, agents, pulls},
 		envBundles{r.Carried, agents, pulls},
 		isos{c.Store.Objects, c.ISOs, lost},
-		uploads{c.ISOs, newSlots(maxPieces, maxPiecesOfCaller)},
+		uploads{c.ISOs, pieces},
+		agentPackages{c.AgentPackages, pieces, lost},
 		isoContents{c.ISOs, r.Carried, agents, pulls, newSlots(maxISOPulls, maxISOPullsOfAgent)},
 		endings{r.Members},
 		whoami{c.Version},

@@ -60,6 +60,6 @@ func TestRulesAndRoutes(t *testing.T) {
 func none() Rooms {
 	return Rooms{
 		Status: struct{ Status }{}, Claims: struct{ Claims }{}, Imports: struct{ Imports }{}, Firmware: struct{ Firmware }{}, Plans: struct{ FirmwarePlans }{}, Discovery: struct{ Discovery }{}, Traces: struct{ Traces }{}, Mirrors: struct{ Mirrors }{},
-		Members: struct{ Members }{}, Inventory: struct{ Inventory }{}, Carried: struct{ Carried }{}, Groups: struct{ Groups }{}, Rollouts: struct{ Rollouts }{}, Events: struct{ EventLog }{},
+		Members: struct{ Members }{}, Inventory: struct{ Inventory }{}, Carried: struct{ Carried }{}, Groups: struct{ Groups }{}, Rollouts: struct{ Rollouts }{}, Upgrades: struct{ Upgrades }{}, Events: struct{ EventLog }{},
 	}
 }

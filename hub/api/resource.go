@@ -42,6 +42,7 @@ func (r resources) routes(t *route.Table) {
 	registerKind[*resource.Claim](t, r)
 	registerKind[*resource.Maintenance](t, r)
 	registerKind[*resource.Freeze](t, r)
+	registerKind[*resource.AgentUpgrade](t, r)
 	registerKind[*resource.Agent](t, r)
 	registerKind[*resource.BootConfiguration](t, r)
 	registerKind[*resource.Hold](t, r)

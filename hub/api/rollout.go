@@ -18,11 +18,18 @@ type Rollouts interface {
 	CommandRollout(ctx context.Context, name string, r protoapi.RolloutRequest, by string) (protoapi.GroupAnswer, error)
 }
 
-// rollouts commands the roll-outs of server groups.
+// Upgrades are the roll-outs of agents' upgrades.
+type Upgrades interface {
+	// CommandUpgrade says a command to one.
+	CommandUpgrade(ctx context.Context, name string, r protoapi.RolloutRequest, by string) (*resource.AgentUpgrade, error)
+}
+
+// rollouts commands the roll-outs of server groups, and of agents' upgrades.
 type rollouts struct {
-	objects *store.Objects
-	room    Rollouts
-	status  Decorator
+	objects  *store.Objects
+	room     Rollouts
+	upgrades Upgrades
+	status   Decorator
 }
 
 func (r rollouts) routes(t *route.Table) {
@@ -44,6 +51,21 @@ func (r rollouts) routes(t *route.Table) {
 		}
 		r.status.Decorate(out.Group)
 		return &answer[protoapi.GroupAnswer]{out}, nil
+	})
+	op = t.Operation(http.MethodPost, protoapi.PathKind(resource.KindAgentUpgrade)+"/{name}/rollout", "commandUpgrade",
+		"Pause, resume or abort the roll-out of an upgrade of agents, or begin its next wave", reflect.TypeFor[protoapi.RolloutRequest](),
+		route.Rule{Right: access.Apply, Target: route.TargetNamed, Kind: resource.KindAgentUpgrade, Noted: "rollout"})
+	route.Register(t, op, func(ctx context.Context, in *namedBody) (*answer[*resource.AgentUpgrade], error) {
+		var req protoapi.RolloutRequest
+		if err := route.Body("command roll-out", in.RawBody, &req); err != nil {
+			return nil, err
+		}
+		out, err := r.upgrades.CommandUpgrade(ctx, in.Name, req, route.Caller(ctx).Name)
+		if err != nil {
+			return nil, route.Problem(err)
+		}
+		r.status.Decorate(out)
+		return &answer[*resource.AgentUpgrade]{out}, nil
 	})
 }
 

@@ -147,35 +147,40 @@ func (u uploads) routes(t *route.Table) {
 	})
 }
 
-// piece takes the next piece of an upload, straight from the connection.
-func (u uploads) piece(ctx context.Context, in *pieceInput) (protoapi.ISOUpload, error) {
+// piece takes the next piece of an upload.
+func (u uploads) piece(ctx context.Context, in *pieceInput) (out protoapi.ISOUpload, err error) {
+	err = takePiece(ctx, u.pieces, in.w, in.r, func(body io.Reader) error {
+		out, err = u.shelf.Append(ctx, in.ID, in.Offset, body)
+		return err
+	})
+	return out, err
+}
+
+// takePiece takes a piece straight from the connection.
+func takePiece(ctx context.Context, pieces *slots, w http.ResponseWriter, r *http.Request, take func(body io.Reader) error) error {
 	const op = "upload file"
-	var none protoapi.ISOUpload
-	refuse := func(p *protoapi.Problem) (protoapi.ISOUpload, error) {
-		route.Unread(in.w, in.r)
-		return none, p
-	}
-	end, ok := u.pieces.begin(route.Caller(ctx).Name)
+	end, ok := pieces.begin(route.Caller(ctx).Name)
 	if !ok {
-		return refuse(protoapi.ProblemOf(protocol.Errorf(protocol.CodeUnavailable, op, "%d pieces of uploads are being taken already, or %d of this caller", maxPieces, maxPiecesOfCaller).
-			WithHint("try again in some seconds")))
+		route.Unread(w, r)
+		return protoapi.ProblemOf(protocol.Errorf(protocol.CodeUnavailable, op, "%d pieces of uploads are being taken already, or %d of this caller", maxPieces, maxPiecesOfCaller).
+			WithHint("try again in some seconds"))
 	}
 	defer end()
-	if in.r.ContentLength > protoapi.MaxISOPiece {
-		return refuse(protoapi.ProblemOf(protocol.Errorf(protocol.CodeInvalid, op, "the piece is longer than %d bytes", protoapi.MaxISOPiece).
-			WithHint("send it in several")).WithStatus(http.StatusRequestEntityTooLarge))
+	if r.ContentLength > protoapi.MaxISOPiece {
+		route.Unread(w, r)
+		return protoapi.ProblemOf(protocol.Errorf(protocol.CodeInvalid, op, "the piece is longer than %d bytes", protoapi.MaxISOPiece).
+			WithHint("send it in several")).WithStatus(http.StatusRequestEntityTooLarge)
 	}
-	taken, err := u.shelf.Append(ctx, in.ID, in.Offset, &patient{
-		r: http.MaxBytesReader(in.w, in.r.Body, protoapi.MaxISOPiece), rc: http.NewResponseController(in.w),
-	})
+	err := take(&patient{r: http.MaxBytesReader(w, r.Body, protoapi.MaxISOPiece), rc: http.NewResponseController(w)})
+	if err == nil {
+		return nil
+	}
+	route.Unread(w, r)
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
-		return refuse(protoapi.ProblemOf(protocol.Errorf(protocol.CodeInvalid, op, "the piece is longer than %d bytes", protoapi.MaxISOPiece).
-			WithHint("the beginning of it was taken; ask for the offset")).WithStatus(http.StatusRequestEntityTooLarge))
+		return protoapi.ProblemOf(protocol.Errorf(protocol.CodeInvalid, op, "the piece is longer than %d bytes", protoapi.MaxISOPiece).
+			WithHint("the beginning of it was taken; ask for the offset")).WithStatus(http.StatusRequestEntityTooLarge)
 	}
-	if err != nil {
-		route.Unread(in.w, in.r)
-	}
-	return taken, err
+	return err
 }
 
 // patient gives each part of a body some time to come.

@@ -43,6 +43,7 @@ import (
 	"rackboot/hub/store"
 	"rackboot/hub/terms"
 	"rackboot/hub/trace"
+	"rackboot/hub/upgrades"
 	"rackboot/hub/view"
 	"rackboot/hub/wake"
 	"rackboot/hub/watch"
@@ -62,6 +63,8 @@ type Config struct {
 	Issuer members.Issuer
 	Vault  sealing.Vault // nil where no Secrets are used
 	Files  env.Files     // nil where no uploaded files are kept
+	// Programs says which programs of agents are here; nil where no uploaded files are kept.
+	Programs upgrades.Files
 	// Catalogue has the files of boot images; nil where there are none.
 	Catalogue images.Files
 	// Signatures judges OCI images of entries that want it; nil refuses those.
@@ -160,6 +163,7 @@ type Outbound struct {
 	Trace    *trace.Room
 	Mirrors  *mirrors.Room
 	Plans    *inventory.FirmwarePlans
+	Upgrades *upgrades.Room
 }
 
 // boots are the rooms of what a boot configuration is made of: the image, the revision that has it,
@@ -238,7 +242,7 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 		filing: filing.New(filing.Config{Log: cfg.Store.Log, Objects: cfg.Store.Objects, Link: c.Link, Reports: c.reports, Crash: cfg.Crash}),
 	}
 	c.Status = status.New(status.Config{
-		Inventories: cfg.Store.Inventories, Ledgers: cfg.Store.Ledgers, Objects: cfg.Store.Objects, Start: cfg.Start, View: c.view, Reports: c.reports, Terms: c.Terms, Link: c.Link, Inventory: c.Inventory, Images: c.boots.images, Env: c.Env, Revisions: c.boots.revisions, Groups: c.Groups,
+		Inventories: cfg.Store.Inventories, Ledgers: cfg.Store.Ledgers, Objects: cfg.Store.Objects, Start: cfg.Start, View: c.view, Reports: c.reports, Terms: c.Terms, Link: c.Link, Inventory: c.Inventory, Images: c.boots.images, Env: c.Env, Revisions: c.boots.revisions, Groups: c.Groups, Upgrades: c.Outbound.Upgrades,
 		Approvals: c.Approvals, Claims: c.Owners.Claims, Maintenance: c.Owners.Maintenance, Discovery: c.Owners.Discovery, Began: began, Version: cfg.Version, Clock: cfg.Clock,
 	})
 	c.Shown.exporter = exporter.New(exporter.Config{
@@ -247,7 +251,7 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 	})
 	c.Shown.Watches = watch.New(watch.Config{Store: cfg.Store, Status: c.Status, Run: rand.Text(), Registerer: cfg.Registerer, Logger: cfg.Logger})
 	says.exporter, says.watches = c.Shown.exporter, c.Shown.Watches
-	cfg.Registerer.MustRegister(cfg.Store.Haste, c.Shown.exporter, c.Outbound.Holds, c.Owners.Discovery, c.Link, c.Events, c.Members, c.wake, c.boots.images, seals, c.Env, c.boots.revisions, c.Rollouts, c.Groups)
+	cfg.Registerer.MustRegister(cfg.Store.Haste, c.Shown.exporter, c.Outbound.Holds, c.Owners.Discovery, c.Link, c.Events, c.Members, c.wake, c.boots.images, seals, c.Env, c.boots.revisions, c.Rollouts, c.Groups, c.Outbound.Upgrades)
 	return c, nil
 }
 
@@ -282,6 +286,10 @@ func (c *Control) owners(began time.Time) {
 	c.Owners.Imports = imports.New(imports.Config{Objects: cfg.Store.Objects, Sets: cfg.Store.Sets, Claims: c.Owners.Claims, Groups: c.Groups, Wake: c.wake, Clock: cfg.Clock})
 	c.Outbound.Trace = trace.New(trace.Config{Objects: cfg.Store.Objects, Link: c.Link})
 	c.Outbound.Plans = inventory.NewFirmwarePlans(c.Inventory)
+	c.Outbound.Upgrades = upgrades.New(upgrades.Config{
+		Objects: cfg.Store.Objects, Packages: cfg.Store.AgentPackages, Ledgers: cfg.Store.Ledgers, Reports: c.reports, Files: cfg.Programs, Events: c.Events, Idle: c.fence.SteppedDown,
+		Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash,
+	})
 	c.Outbound.Mirrors = mirrors.New(mirrors.Config{Objects: cfg.Store.Objects, Link: c.Link})
 }
 
@@ -294,7 +302,7 @@ func (c *Control) Run(ctx context.Context) error {
 	defer stop()
 	var lanes sync.WaitGroup
 	for _, lane := range []func(context.Context){
-		c.boots.images.Run, c.wake.Racks.Run, c.wake.Holds.Run, c.wake.Sweep,
+		c.boots.images.Run, c.Outbound.Upgrades.Run, c.wake.Racks.Run, c.wake.Holds.Run, c.wake.Sweep,
 		func(ctx context.Context) { c.wake.Follow(ctx, deltas) },
 	} {
 		lanes.Go(func() { lane(ctx) })

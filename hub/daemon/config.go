@@ -12,6 +12,7 @@ import (
 
 	"rackboot/hub/backup/setting"
 	"rackboot/protocol"
+	"rackboot/protocol/agentpackage"
 )
 
 // Config is the hub's file.
@@ -43,8 +44,7 @@ type Config struct {
 	Approvals      Approvals      `yaml:"approvals"`
 	Followed       `yaml:",inline"`
 	Limits         Limits `yaml:"limits"`
-	// ISOs says how the files that people upload are kept.
-	ISOs ISOs `yaml:"isos"`
+	Taking         `yaml:",inline"`
 	// Registry is a registry for images within the hub; off by default.
 	Registry Registry `yaml:"registry"`
 	Keeping  `yaml:",inline"`
@@ -52,6 +52,14 @@ type Config struct {
 	Catalogue Catalogue `yaml:"catalogue"`
 	// Features are switched on one by one.
 	Features Features `yaml:"features"`
+}
+
+// Taking is what people may give the hub to keep.
+type Taking struct {
+	// ISOs says how the files that people upload are kept.
+	ISOs ISOs `yaml:"isos"`
+	// Upgrade says whose packages of agents the hub takes.
+	Upgrade Upgrade `yaml:"upgrade"`
 }
 
 // Followed is what a hub follows without a restart.
@@ -160,6 +168,9 @@ func (c *Config) check() error {
 		return err
 	}
 	if err := c.Registry.check(); err != nil {
+		return err
+	}
+	if err := agentpackage.CheckKeys(c.Upgrade.Keys); err != nil {
 		return err
 	}
 	if err := c.Webhooks.check(); err != nil {

@@ -41,6 +41,7 @@ func TestLoadConfig(t *testing.T) {
 		{"two signing keys of a name", goodConfig + "images: {signingKeys: [{name: a, file: b}, {name: a, file: c}]}\n", "images.signingKeys[1].name"},
 		{"too many signing keys", goodConfig + "images: {signingKeys: [" + strings.Repeat("{name: a, file: b},", 65) + "]}\n", "images.signingKeys"},
 		{"a quota that is less than nothing", goodConfig + "isos: {quotaMiB: -1}\n", "isos"},
+		{"a publisher's key that is no path", goodConfig + "upgrade: {keys: [publisher.pub]}\n", "upgrade.keys[0]"},
 		{"signatures without keys", goodConfig + "isos: {requireSignature: true}\n", "isos.requireSignature"},
 		{"events that are gone at once", goodConfig + "events: {maxAge: 1h}\n", "events.maxAge"},
 		{"no events", goodConfig + "events: {quotaMiB: -1}\n", "events.quotaMiB"},

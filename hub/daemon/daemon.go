@@ -230,7 +230,7 @@ func (h *hub) connect(ctx context.Context, c Config) error {
 		Standing: c.standing(h.keys, to), Fingerprint: h.keys.Fingerprint(), CertificateLife: c.CertificateLife,
 		PastKeys: h.keys.PastKeys(), Cut: cut,
 		Store: h.store, Signer: h.keys.Signer(), Images: imgs, Issuer: h.keys, Vault: h.vault, Catalogue: files, Signatures: imgs, Audit: h.audit, CA: to.ca, Broker: to.agents, QoS: to.qos,
-		Approvals: policy, Destructive: destructive, Files: h.isos, ManagedBootImages: c.Features.ManagedBootImages, Version: h.options.Version, Trail: h.audit, Totals: c.MetricsTotalsOnly,
+		Approvals: policy, Destructive: destructive, Files: h.isos, Programs: h.isos, ManagedBootImages: c.Features.ManagedBootImages, Version: h.options.Version, Trail: h.audit, Totals: c.MetricsTotalsOnly,
 		Publish: func(topic string, payload []byte) error {
 			ctx, cancel := context.WithTimeout(context.Background(), publishTimeout)
 			defer cancel()
@@ -256,7 +256,7 @@ func (h *hub) connect(ctx context.Context, c Config) error {
 func rooms(c *control.Control) api.Rooms {
 	return api.Rooms{
 		Status: c.Status, Claims: c.Owners.Claims, Imports: c.Owners.Imports, Firmware: c.Outbound.Firmware, Plans: c.Outbound.Plans, Discovery: c.Owners.Discovery, Traces: c.Outbound.Trace, Mirrors: c.Outbound.Mirrors,
-		Members: c.Members, Inventory: c.Inventory, Carried: c.Env, Groups: c.Groups, Rollouts: c.Rollouts, Events: c.Events, Watches: c.Shown.Watches,
+		Members: c.Members, Inventory: c.Inventory, Carried: c.Env, Groups: c.Groups, Rollouts: c.Rollouts, Upgrades: c.Outbound.Upgrades, Events: c.Events, Watches: c.Shown.Watches,
 	}
 }
 
@@ -270,11 +270,15 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 	if err != nil {
 		return err
 	}
+	packs, err := h.openPackages(c)
+	if err != nil {
+		return err
+	}
 	a, err := api.New(api.Config{
 		Store: h.store, Rooms: rooms(h.control), Approver: h.control.Approvals, Token: h.keys.AdminToken(), Callers: h.callers,
 		Authority: h.keys.CAPEM(), Vault: h.vault,
 		Limits:   gate.Limits{CallerPerSecond: c.Limits.CallerPerSecond, SourcePerSecond: c.Limits.SourcePerSecond, JoinPerSecond: c.Limits.JoinPerSecond},
-		Recorder: h.audit, AuditLog: h.audit, Backups: backups, Webhooks: hooks, ISOs: h.isos, Clock: clock.Now, NewID: newID, Registerer: h.reg,
+		Recorder: h.audit, AuditLog: h.audit, Backups: backups, Webhooks: hooks, ISOs: h.isos, AgentPackages: packs, Clock: clock.Now, NewID: newID, Registerer: h.reg,
 		Logger: h.log, Version: h.options.Version, Ready: h.ready, Writable: h.writable, Support: h.support(),
 	})
 	if err != nil {

@@ -7,7 +7,9 @@ import (
 
 	"rackboot/hub/iso"
 	"rackboot/hub/iso/openpgp"
+	"rackboot/hub/packages"
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 	"rackboot/state/clock"
 )
 
@@ -86,4 +88,18 @@ func (c Config) isosDir() string {
 		return c.ISOs.Dir
 	}
 	return c.path("isos")
+}
+
+// openPackages makes what keeps packages of agents.
+func (h *hub) openPackages(c Config) (*packages.Room, error) {
+	keys, err := c.Upgrade.publishers()
+	if err != nil {
+		return nil, err
+	}
+	return packages.New(packages.Config{
+		Store: h.store, Shelf: h.isos, Keys: keys, Event: func(ctx context.Context, message string) {
+			h.control.Events.Own(ctx, "", resource.EventAgentUpgrade, message)
+		},
+		Clock: clock.Now, Logger: h.log, Registerer: h.reg, Crash: h.options.Crash,
+	}), nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"rackboot/hub/store"
 	"rackboot/protocol"
+	"rackboot/protocol/agentpackage"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 )
@@ -66,6 +67,13 @@ func (c *Room) isosOf(agent string) (map[string]bool, error) {
 
 // hubFiles are the digests of the files of the hub that a document names.
 func hubFiles(d message.RackDoc) (digests []string) {
+	if d.Rack != nil && d.Rack.Upgrade != nil {
+		if m, err := agentpackage.Read(d.Rack.Upgrade.Manifest); err == nil {
+			for _, b := range m.Binaries {
+				digests = append(digests, b.SHA256)
+			}
+		}
+	}
 	for _, in := range d.Servers {
 		if in.Boot != nil {
 			digests = append(digests, in.Boot.HubFiles()...)

@@ -85,7 +85,7 @@ func (r *removal) due(digest string, now time.Time) bool {
 	return now.Sub(since) >= collectAfter
 }
 
-// needed are the contents that a name, an upload or a document names.
+// needed are the contents that a name, a package of agents, an upload or a document names.
 func (r *removal) needed() (map[string]bool, error) {
 	named, err := r.documents()
 	if err != nil {
@@ -93,6 +93,7 @@ func (r *removal) needed() (map[string]bool, error) {
 	}
 	out := map[string]bool{}
 	maps.Copy(out, named)
+	maps.Copy(out, programsOf(r.store.AgentPackages))
 	for _, f := range r.store.ISOs.List() {
 		out[f.Digest] = true
 	}

@@ -83,14 +83,14 @@ func (cs *contents) kept(digest string) (served string, size int64, ok bool) {
 	return digest, size, true
 }
 
-// named says whether a name of the book has the content.
+// named says whether a name of the book has the content, or a package of agents.
 func (cs *contents) named(digest string) bool {
 	for _, f := range cs.store.ISOs.List() {
 		if f.Digest == digest {
 			return true
 		}
 	}
-	return false
+	return programsOf(cs.store.AgentPackages)[digest]
 }
 
 // open opens the part of a content, or reads how far it is; nil without an error if it

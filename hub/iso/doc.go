@@ -22,7 +22,7 @@
 //
 // # What goes
 //
-// A content that no name, no upload and no document that an agent was sent names goes
+// A content that no name, no package of agents, no upload and no document that an agent was sent names goes
 // after [collectAfter]. An upload to which nothing comes goes after
 // [protoapi.ISOUploadLife].
 package iso

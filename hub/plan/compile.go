@@ -80,6 +80,7 @@ func compileRack(f Fleet, r *resource.Rack) Documents {
 		doc := message.RackDoc{Agent: agent, Term: term, Shard: i, Shards: len(shards), Servers: chunk}
 		if i == 0 {
 			doc.Rack = rackIntent(f, r, peer)
+			doc.Rack.Upgrade = upgradeIntent(f, agent)
 		}
 		d.Racks = append(d.Racks, doc)
 	}

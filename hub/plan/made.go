@@ -28,6 +28,8 @@ type Made struct {
 	Envs map[string]message.EnvIntent
 	// Keep are the files that agents keep for a return to an earlier image, by rack.
 	Keep map[string]*message.KeepIntent
+	// Packages are the signed manifests of the packages that open orders to agents are of, by digest.
+	Packages map[string][]byte
 	// Freezes are those of any rack; there are few.
 	Freezes []*resource.Freeze
 }

@@ -31,6 +31,7 @@ func compileStandby(f Fleet, active Documents, r *resource.Rack) Documents {
 		if doc.Rack != nil {
 			doc.Rack = rackIntent(f, r, f.Peers[agent])
 			doc.Rack.Standby = true
+			doc.Rack.Upgrade = upgradeIntent(f, agent)
 			doc.Rack.Twin = twinOf(f, r.Status.Agent)
 		}
 		servers := make([]message.ServerIntent, len(doc.Servers))

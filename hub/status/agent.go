@@ -16,7 +16,7 @@ func (c *Room) decorateAgent(a *resource.Agent) {
 	r, at, ok := c.cfg.Reports.Agent(name)
 	if ok {
 		got := at
-		a.Status = resource.AgentStatus{LastReport: &got, Incarnation: r.Incarnation, Version: r.Version, Applied: r.Applied, Conditions: slices.Clone(r.Conditions)}
+		a.Status = resource.AgentStatus{Order: a.Status.Order, LastReport: &got, Incarnation: r.Incarnation, Version: r.Version, Applied: r.Applied, Conditions: slices.Clone(r.Conditions)}
 		if r.Metrics.Check() == nil {
 			a.Status.Metrics = string(r.Metrics)
 		}

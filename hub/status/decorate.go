@@ -12,6 +12,8 @@ func (c *Room) Decorate(obj resource.Object) {
 		c.cfg.Inventory.Decorate(o)
 	case *resource.Claim:
 		c.decorateClaim(o)
+	case *resource.AgentUpgrade:
+		c.cfg.Upgrades.Decorate(o)
 	case *resource.Freeze:
 		c.decorateFreeze(o)
 	case *resource.Maintenance:

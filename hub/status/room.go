@@ -17,6 +17,7 @@ import (
 	"rackboot/hub/revisions"
 	"rackboot/hub/store"
 	"rackboot/hub/terms"
+	"rackboot/hub/upgrades"
 	"rackboot/hub/view"
 	"rackboot/state"
 )
@@ -36,6 +37,7 @@ type Config struct {
 	Env         *env.Room
 	Revisions   *revisions.Room
 	Groups      *groups.Room
+	Upgrades    *upgrades.Room
 	Approvals   *approvals.Room
 	Claims      *claims.Room
 	Maintenance *maintenance.Room

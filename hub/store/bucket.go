@@ -11,8 +11,10 @@ const (
 	formerBucket   = "formerignition"
 	envBucket      = "bootenv"
 	isoBucket      = "iso"
-	bulkBucket     = "bulk"
-	partBucket     = "bulkpart"
+
+	agentPackageBucket = "agentpackage"
+	bulkBucket         = "bulk"
+	partBucket         = "bulkpart"
 )
 
 // What is stored beside the resources, as Delta.Beside names it; there is more that nobody

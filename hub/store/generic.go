@@ -64,6 +64,8 @@ func clearStatus(obj resource.Object) {
 		o.Status = resource.SecretStatus{}
 	case *resource.ServerGroup:
 		o.Status = resource.ServerGroupStatus{}
+	case *resource.AgentUpgrade:
+		o.Status = resource.AgentUpgradeStatus{}
 	}
 }
 

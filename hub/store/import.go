@@ -34,7 +34,7 @@ func ImportKinds() []resource.Kind {
 	return []resource.Kind{
 		resource.KindParam, resource.KindTemplate, resource.KindProfile, resource.KindBootEnv, resource.KindFirmwareProfile,
 		resource.KindBootImage, resource.KindServerGroup, resource.KindGroupRevision, resource.KindManagedBootImages,
-		resource.KindRack, resource.KindSegment, resource.KindBMC, resource.KindServer, resource.KindHold, resource.KindFreeze,
+		resource.KindRack, resource.KindSegment, resource.KindBMC, resource.KindServer, resource.KindHold, resource.KindFreeze, resource.KindAgentUpgrade,
 		resource.KindBootConfiguration, resource.KindClaim, resource.KindMaintenance,
 	}
 }

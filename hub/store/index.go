@@ -28,6 +28,7 @@ const (
 	HoldsByRack           Key[*resource.Hold]              = "holds by status.rack"
 	ClaimsUnbound         Key[*resource.Claim]             = "claims without a server"
 	ClaimsByGroup         Key[*resource.Claim]             = "claims by the group whose image they take"
+	AgentsOrdered         Key[*resource.Agent]             = "agents with an open order to run another release"
 	ServersMarked         Key[*resource.Server]            = "servers with a mark of firmware work"
 	ConfigsByServer       Key[*resource.BootConfiguration] = "configurations by server"
 	ConfigsByGroup        Key[*resource.BootConfiguration] = "configurations by the group whose image they have"
@@ -41,7 +42,7 @@ const (
 	SecretsByType         Key[*resource.Secret]            = "secrets by type"
 )
 
-// Any is the one key of ClaimsUnbound and ServersMarked.
+// Any is the one key of AgentsOrdered, ClaimsUnbound and ServersMarked.
 const Any = "any"
 
 // What is found by keys that are no resources' own has these names.
@@ -78,6 +79,7 @@ func newIndexes() *indexes {
 		}
 		return one(c.Spec.ImageFrom.Group)
 	})
+	row(x, AgentsOrdered, func(a *resource.Agent) []string { return anyIf(a.Status.Order.Open()) })
 	row(x, ServersMarked, func(s *resource.Server) []string { return anyIf(s.Status.Firmware != nil) })
 	row(x, ConfigsByServer, func(b *resource.BootConfiguration) []string { return one(b.Spec.Server) })
 	row(x, ConfigsByGroup, func(b *resource.BootConfiguration) []string { return one(b.Spec.Group) })

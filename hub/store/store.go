@@ -5,6 +5,8 @@ package store
 type Store struct {
 	core *core
 
+	Uploaded
+
 	Answers      *Answers
 	Approvals    *Approvals
 	BootImages   *BootImages
@@ -14,7 +16,6 @@ type Store struct {
 	Holds        *Holds
 	Ignitions    *Ignitions
 	Inventories  *Inventories
-	ISOs         *ISOs
 	Ledgers      *Ledgers
 	Log          *Log
 	Maintenances *Maintenances
@@ -25,6 +26,12 @@ type Store struct {
 	Sets         *Sets
 	// Haste has background work give way to holds.
 	Haste *Haste
+}
+
+// Uploaded are the books of what people give the hub to keep.
+type Uploaded struct {
+	AgentPackages *AgentPackages
+	ISOs          *ISOs
 }
 
 // Heads is for one who keeps checkpoints.

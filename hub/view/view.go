@@ -151,6 +151,7 @@ func (r *Reader) furnished(f plan.Fleet) plan.Fleet {
 	f = f.Indexed() // what follows asks for each BMC and configuration
 	f = r.cfg.Env.Furnish(f)
 	f.Made.Freezes = store.List[*resource.Freeze](s.Objects)
+	f.Made.Packages = r.packages(f.Agents)
 	f.Made.Sealed = r.cfg.Inventory.Sealed(f)
 	f.Made.Keep = r.cfg.Revisions.Keeps(f)
 	return f
@@ -177,6 +178,23 @@ func (s site) AcceptedElsewhere(mac, rack string) bool {
 func OpenRequests(stored []store.StoredRequest) (out []plan.Request) {
 	for _, q := range stored {
 		out = append(out, plan.Request{Request: q.Request, Rack: q.Rack})
+	}
+	return out
+}
+
+// packages are the manifests of the packages that agents are ordered to run.
+func (r *Reader) packages(agents []*resource.Agent) map[string][]byte {
+	var out map[string][]byte
+	for _, a := range agents {
+		if !a.Status.Order.Open() {
+			continue
+		}
+		if p, err := r.cfg.Store.AgentPackages.Get(a.Status.Order.Package); err == nil {
+			if out == nil {
+				out = map[string][]byte{}
+			}
+			out[p.Digest] = p.Manifest
+		}
 	}
 	return out
 }

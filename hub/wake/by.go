@@ -105,7 +105,7 @@ func (u *Units) wakeFor(o resource.Object) {
 		}
 	case *resource.Secret:
 		u.wakeSecret(o)
-	case *resource.ServerGroup, *resource.ManagedBootImages:
+	case *resource.ServerGroup, *resource.ManagedBootImages, *resource.AgentUpgrade:
 		u.Site()
 	case *resource.GroupRevision, *resource.BootImage, *resource.BootEnv, *resource.Template, *resource.Profile, *resource.Param, *resource.FirmwareProfile:
 		u.All()

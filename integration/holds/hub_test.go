@@ -93,7 +93,7 @@ func (s *site) startHub() {
 func rooms(c *control.Control) api.Rooms {
 	return api.Rooms{
 		Status: c.Status, Claims: c.Owners.Claims, Imports: c.Owners.Imports, Firmware: c.Outbound.Firmware, Discovery: c.Owners.Discovery, Traces: c.Outbound.Trace, Plans: c.Outbound.Plans, Mirrors: c.Outbound.Mirrors,
-		Members: c.Members, Inventory: c.Inventory, Carried: c.Env, Groups: c.Groups, Rollouts: c.Rollouts, Events: c.Events, Watches: c.Shown.Watches,
+		Members: c.Members, Inventory: c.Inventory, Carried: c.Env, Groups: c.Groups, Rollouts: c.Rollouts, Upgrades: c.Outbound.Upgrades, Events: c.Events, Watches: c.Shown.Watches,
 	}
 }
 

@@ -32,7 +32,7 @@ const (
 	v2 = "0.2.0"
 )
 
-// programs are the folder with what is built once for all tests: launcher, and agents of both versions.
+// programs are the folder with what is built once for all tests: launcher, agents of both versions, hub and rackctl.
 var programs string
 
 func TestMain(m *testing.M) {
@@ -52,10 +52,18 @@ func TestMain(m *testing.M) {
 }
 
 func build(dir string) error {
+	if err := os.WriteFile(filepath.Join(dir, "silent.go"), []byte(silent), 0o600); err != nil {
+		return err
+	}
 	for _, b := range []struct{ out, version, pkg string }{
-		{"rackboot-launcher", v1, "rackboot-launcher"}, {"agent-" + v1, v1, "rackboot-agent"}, {"agent-" + v2, v2, "rackboot-agent"},
+		{"rackboot-launcher", v1, "rackboot/cmd/rackboot-launcher"},
+		{"agent-" + v1, v1, "rackboot/cmd/rackboot-agent"},
+		{"agent-" + v2, v2, "rackboot/cmd/rackboot-agent"},
+		{"rackboot-hub", v1, "rackboot/cmd/rackboot-hub"},
+		{"rackctl", v1, "rackboot/cmd/rackctl"},
+		{"silent", v1, filepath.Join(dir, "silent.go")},
 	} {
-		cmd := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-s -w -X main.version="+b.version, "-o", filepath.Join(dir, b.out), "rackboot/cmd/"+b.pkg)
+		cmd := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-s -w -X main.version="+b.version, "-o", filepath.Join(dir, b.out), b.pkg)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if said, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("build %s: %w\n%s", b.pkg, err, said)
@@ -63,6 +71,14 @@ func build(dir string) error {
 	}
 	return nil
 }
+
+// silent is a program in the place of an agent: it starts, and says nothing to anybody.
+const silent = `package main
+
+import "time"
+
+func main() { time.Sleep(time.Hour) }
+`
 
 // host is where an agent runs: its folder, its file, and the programs that are installed.
 type host struct {
@@ -78,6 +94,15 @@ type host struct {
 
 func newHost(t *testing.T) (h *host) {
 	t.Helper()
+	h = emptyHost(t)
+	h.hub = newHub(t)
+	h.join(h.hub.api.URL, "secret", h.hub.ca)
+	return h
+}
+
+// emptyHost is a host whose agent has not joined.
+func emptyHost(t *testing.T) (h *host) {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "up") // short: a socket is in it
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +113,7 @@ func newHost(t *testing.T) (h *host) {
 		}
 		_ = os.RemoveAll(dir)
 	})
-	h = &host{t: t, hub: newHub(t), dir: dir, publisher: ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, 32)), window: time.Minute, log: &log{news: make(chan struct{}, 1)}}
+	h = &host{t: t, dir: dir, publisher: ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, 32)), window: time.Minute, log: &log{news: make(chan struct{}, 1)}}
 	for _, sub := range []string{"bin", "credentials"} {
 		if err := os.Mkdir(filepath.Join(dir, sub), 0o700); err != nil {
 			t.Fatal(err)
@@ -102,13 +127,18 @@ func newHost(t *testing.T) (h *host) {
 		t.Fatal(err)
 	}
 	h.write("publisher.pub", string(public))
-	h.write("ca.pem", string(h.hub.ca))
 	h.write("agent.yaml", fmt.Sprintf("dataDir: %[1]s/data\ncredentialsDir: %[1]s/credentials\nlink: {firstDelay: 0s}\nisos: {spread: 0s}\nupgrade: {keys: [%[1]s/publisher.pub]}\n", dir))
-	said, err := exec.Command(h.path("bin/rackboot-agent"), "join", "--config", h.path("agent.yaml"), "--hub", h.hub.api.URL, "--token", "secret", "--ca", h.path("ca.pem")).CombinedOutput()
-	if err != nil {
-		t.Fatalf("join: %v\n%s", err, said)
-	}
 	return h
+}
+
+// join has the agent join a hub.
+func (h *host) join(hub, token string, ca []byte) {
+	h.t.Helper()
+	h.write("ca.pem", string(ca))
+	said, err := exec.Command(h.path("bin/rackboot-agent"), "join", "--config", h.path("agent.yaml"), "--hub", hub, "--token", token, "--ca", h.path("ca.pem")).CombinedOutput()
+	if err != nil {
+		h.t.Fatalf("join: %v\n%s", err, said)
+	}
 }
 
 func (h *host) path(name string) string { return filepath.Join(h.dir, name) }

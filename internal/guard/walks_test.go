@@ -21,7 +21,7 @@ func walks() []walk {
 	return []walk{
 		{"the way to all of a kind, which those below go", []string{
 			"hub/store.List", "hub/store.Copies", "hub/store.Objects.Copies", "hub/store.book.list", "hub/store.Approvals.List",
-			"hub/store.ISOs.List", "hub/store.Requests.List", "hub/store.Secrets.List", "hub/store.Secrets.kept",
+			"hub/store.AgentPackages.List", "hub/store.ISOs.List", "hub/store.Requests.List", "hub/store.Secrets.List", "hub/store.Secrets.kept",
 		}},
 		{"all of it is what somebody reads", []string{
 			"hub/status.Room.decorateFreeze", "hub/api.lister.each", "hub/api.requests.list", "hub/approvals.Room.List",
@@ -47,6 +47,8 @@ func walks() []walk {
 		}},
 		{"profiles of firmware are few, and each has a selector", []string{"hub/inventory.FirmwarePlans.Plan"}},
 		{"uploaded files are few, and one is looked for by its digest once for an upload", []string{"hub/iso.contents.named", "hub/iso.contents.kept"}},
+		{"upgrades of agents are few, and while there are any all racks are looked at, each 2 s or 15 s: they are what is upgraded", []string{"hub/upgrades.Room.Turn"}},
+		{"upgrades of agents are few, and one is looked for by its package when packages are shown or one is deleted", []string{"hub/packages.Room.users"}},
 		{"what boot environments say of files is judged by their texts, and environments are few", []string{"hub/iso.Shelf.checkWanted", "hub/iso.Shelf.checkNeeded", "hub/iso.Shelf.users", "hub/store.Objects.envUsers"}},
 		{"the view of a turn, which is what a rack has, or what is in no rack; and that of the site, which is all there is", []string{
 			"hub/view.Reader.Site", "hub/view.Reader.Rack", "hub/view.Reader.outside", "hub/view.Reader.furnished", "hub/holds.Room.fleet", "hub/env.Room.isos", "hub/inventory.Room.Sealed", "hub/env.Room.sealedEnvs",

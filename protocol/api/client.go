@@ -34,23 +34,24 @@ type Config struct {
 // *protocol.Error with the hub's code and hint; see [Problem.Err]. Each noun of the API
 // is a field. All methods, and those of the fields, are safe for concurrent use.
 type Client struct {
-	Agents       Agents
-	Approvals    Approvals
-	Audit        Audit
-	Backups      Backups
-	BMCs         BMCs
-	Environments Environments
-	Groups       Groups
-	Holds        Holds
-	ISOs         ISOs
-	Maintenances Maintenances
-	Objects      Objects
-	Bulks        Bulks
-	Requests     Requests
-	Rollouts     Rollouts
-	Servers      Servers
-	Uploads      Uploads
-	Webhooks     Webhooks
+	AgentPackages AgentPackages
+	Agents        Agents
+	Approvals     Approvals
+	Audit         Audit
+	Backups       Backups
+	BMCs          BMCs
+	Environments  Environments
+	Groups        Groups
+	Holds         Holds
+	ISOs          ISOs
+	Maintenances  Maintenances
+	Objects       Objects
+	Bulks         Bulks
+	Requests      Requests
+	Rollouts      Rollouts
+	Servers       Servers
+	Uploads       Uploads
+	Webhooks      Webhooks
 
 	hub *hub
 }
@@ -107,7 +108,7 @@ func NewClient(cfg Config) (*Client, error) {
 	bare.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	h := &hub{base: u.Scheme + "://" + u.Host, token: cfg.Token, http: &bare}
 	return &Client{
-		Agents: Agents{h}, Approvals: Approvals{h}, Audit: Audit{h}, Backups: Backups{h}, BMCs: BMCs{h}, Environments: Environments{h},
+		AgentPackages: AgentPackages{h}, Agents: Agents{h}, Approvals: Approvals{h}, Audit: Audit{h}, Backups: Backups{h}, BMCs: BMCs{h}, Environments: Environments{h},
 		Groups: Groups{h}, Holds: Holds{h}, ISOs: ISOs{h}, Maintenances: Maintenances{h}, Objects: Objects{h},
 		Bulks: Bulks{h}, Requests: Requests{h}, Rollouts: Rollouts{h}, Servers: Servers{h}, Uploads: Uploads{h}, Webhooks: Webhooks{h}, hub: h,
 	}, nil

@@ -25,6 +25,11 @@
 //	PUT    /v1/iso-uploads/{id}/content?offset=  octets -> ISOUpload
 //	POST   /v1/iso-uploads/{id}/finish    ISOFinishRequest -> ISOFile
 //	DELETE /v1/iso-uploads/{id}
+//	GET    /v1/agentpackages              AgentPackageList
+//	GET    /v1/agentpackages/{digest}     AgentPackage
+//	PUT    /v1/agentpackages/{digest}     AgentPackageRequest -> AgentPackage
+//	PUT    /v1/agentpackages/{digest}/programs/{architecture}?offset=  octets -> AgentProgram
+//	DELETE /v1/agentpackages/{digest}     AgentPackage
 //	GET    /v1/iso-content/{digest}       octets, also ranges (an agent's certificate)
 //	POST   /v1/racks/{name}/join-token    -> JoinToken
 //	POST   /v1/join                       JoinRequest -> JoinAnswer (one-time token in the body)

@@ -17,7 +17,7 @@ import (
 func ExportKinds() []resource.Kind {
 	return slices.Concat(fleetKinds, []resource.Kind{
 		resource.KindRack, resource.KindSegment, resource.KindBMC, resource.KindServer, resource.KindClaim,
-		resource.KindMaintenance, resource.KindBootConfiguration, resource.KindHold, resource.KindFreeze,
+		resource.KindMaintenance, resource.KindBootConfiguration, resource.KindHold, resource.KindFreeze, resource.KindAgentUpgrade,
 	})
 }
 
@@ -123,6 +123,8 @@ func bare(o resource.Object) resource.Object {
 		o.Status = resource.MaintenanceStatus{}
 	case *resource.Freeze:
 		o.Status = resource.FreezeStatus{By: o.Status.By}
+	case *resource.AgentUpgrade:
+		o.Status = carriedUpgrade(o.Status)
 	case *resource.BootConfiguration:
 		o.Spec.Grant = nil
 		o.Status.State, o.Status.HTTPBootURI, o.Status.EvidenceClass, o.Status.Secrets, o.Status.Conditions = "", "", "", "", nil

@@ -24,15 +24,28 @@ func CarriedGroup(s resource.ServerGroupStatus) resource.ServerGroupStatus {
 	out := resource.ServerGroupStatus{
 		Revision: s.Revision, Verified: s.Verified, Adopted: s.Adopted, Pinned: s.Pinned, Rejected: s.Rejected, HotLoop: s.HotLoop,
 	}
-	if ro := s.Rollout; ro != nil {
-		left := *ro
-		left.Members = nil
-		if !left.Phase.Over() {
-			left.Phase, left.Resumes, left.Reason, left.By = resource.RolloutAborted, "", rolloutLeft, ""
-		}
-		out.Rollout = &left
-	}
+	out.Rollout = carriedRollout(s.Rollout, rolloutLeft)
 	return out
+}
+
+// upgradeLeft is why an upgrade of agents that was under way is over at another hub.
+const upgradeLeft = "the upgrade came from another hub while it was under way; its agents stay as they are, and another AgentUpgrade upgrades the rest"
+
+func carriedUpgrade(s resource.AgentUpgradeStatus) resource.AgentUpgradeStatus {
+	return resource.AgentUpgradeStatus{Package: s.Package, Version: s.Version, Rollout: carriedRollout(s.Rollout, upgradeLeft)}
+}
+
+// carriedRollout is what goes to another hub of a roll-out; why is said of one that was under way.
+func carriedRollout(ro *resource.RolloutStatus, why string) *resource.RolloutStatus {
+	if ro == nil {
+		return nil
+	}
+	left := *ro
+	left.Members = nil
+	if !left.Phase.Over() {
+		left.Phase, left.Resumes, left.Reason, left.By = resource.RolloutAborted, "", why, ""
+	}
+	return &left
 }
 
 // LeftUnderWay says whether a roll-out that was carried was under way: it is over, and nothing

@@ -69,20 +69,24 @@ func (u Uploads) Finish(ctx context.Context, id string, r ISOFinishRequest) (out
 // Send sends the next piece of an upload: size bytes of r, at most [MaxISOPiece], that
 // begin at offset. After an error ask for the offset: some of it may be there.
 func (u Uploads) Send(ctx context.Context, id string, offset int64, r io.Reader, size int64) (out ISOUpload, err error) {
+	return out, u.hub.piece(ctx, PathISOPiece(id, offset), r, size, &out)
+}
+
+// piece puts size bytes of r.
+func (h *hub) piece(ctx context.Context, path string, r io.Reader, size int64, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, ISOPieceWait)
 	defer cancel()
-	path := PathISOPiece(id, offset)
 	op := "put " + path
-	req, err := http.NewRequestWithContext(ctx, http.MethodPut, u.hub.base+path, io.NopCloser(io.LimitReader(r, size)))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPut, h.base+path, io.NopCloser(io.LimitReader(r, size)))
 	if err != nil {
-		return out, protocol.Errorf(protocol.CodeInvalid, op, "%w", err)
+		return protocol.Errorf(protocol.CodeInvalid, op, "%w", err)
 	}
 	req.ContentLength = size
 	req.Header.Set("Content-Type", "application/octet-stream")
-	if u.hub.token != "" {
-		req.Header.Set("Authorization", "Bearer "+u.hub.token)
+	if h.token != "" {
+		req.Header.Set("Authorization", "Bearer "+h.token)
 	}
-	return out, u.hub.answer(ctx, op, req, &out)
+	return h.answer(ctx, op, req, out)
 }
 
 // Read reads at most n bytes of an uploaded file from an offset on, with the

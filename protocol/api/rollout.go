@@ -6,9 +6,10 @@ import (
 	"slices"
 
 	"rackboot/protocol"
+	"rackboot/protocol/resource"
 )
 
-// RolloutCommand is what somebody says to the roll-out of a server group.
+// RolloutCommand is what somebody says to the roll-out of a server group, or of an upgrade of agents.
 type RolloutCommand string
 
 // The commands.
@@ -22,7 +23,7 @@ const (
 // rolloutCommands lists the commands.
 var rolloutCommands = []RolloutCommand{RolloutPause, RolloutResume, RolloutAbort, RolloutNext}
 
-// RolloutRequest is a command to the roll-out of a server group. Reason is needed.
+// RolloutRequest is a command to the roll-out of a server group, or of an upgrade of agents. Reason is needed.
 type RolloutRequest struct {
 	Command RolloutCommand `json:"command" enum:"pause,resume,abort,next"`
 	Reason  string         `json:"reason"`
@@ -43,6 +44,11 @@ func (r RolloutRequest) Check() error {
 // PathRollout is the route of a command to the roll-out of a group.
 func PathRollout(name string) string { return pathGroup(name, "rollout") }
 
+// PathUpgradeRollout is the route of a command to the roll-out of an upgrade of agents.
+func PathUpgradeRollout(name string) string {
+	return PathObject(resource.KindAgentUpgrade, name) + "/rollout"
+}
+
 // Rollouts are the commands of roll-outs.
 type Rollouts struct{ hub *hub }
 
@@ -51,4 +57,10 @@ type Rollouts struct{ hub *hub }
 // unavailable, timeout.
 func (c Rollouts) Command(ctx context.Context, name string, r RolloutRequest) (out GroupAnswer, err error) {
 	return out, c.hub.call(ctx, http.MethodPost, PathRollout(name), r, &out)
+}
+
+// CommandUpgrade says a command to the roll-out of an upgrade of agents. The codes are as of Command.
+func (c Rollouts) CommandUpgrade(ctx context.Context, name string, r RolloutRequest) (*resource.AgentUpgrade, error) {
+	out := &resource.AgentUpgrade{}
+	return out, c.hub.call(ctx, http.MethodPost, PathUpgradeRollout(name), r, out)
 }

@@ -37,10 +37,12 @@ const (
 
 // AgentStatus is filled from the mirror of reports when it is printed.
 type AgentStatus struct {
-	Role        AgentRole  `json:"role,omitempty"`
-	LastReport  *time.Time `json:"lastReport,omitempty"`
-	Incarnation string     `json:"incarnation,omitempty"`
-	Version     string     `json:"version,omitempty"`
+	// Order is the last to run another release. It is stored.
+	Order       *AgentOrder `json:"order,omitempty"`
+	Role        AgentRole   `json:"role,omitempty"`
+	LastReport  *time.Time  `json:"lastReport,omitempty"`
+	Incarnation string      `json:"incarnation,omitempty"`
+	Version     string      `json:"version,omitempty"`
 	// Metrics is where the agent says that others reach its metrics page, as host:port; empty is nowhere, or not said.
 	Metrics string `json:"metrics,omitempty"`
 	// Applied are the documents that the agent has on disk.

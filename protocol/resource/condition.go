@@ -182,6 +182,9 @@ const (
 	CondStubCAExpiring           ConditionCode = "StubCAExpiring"
 	CondStubCAMismatch           ConditionCode = "StubCAMismatch"
 	CondRolloutPaused            ConditionCode = "RolloutPaused"
+	CondAgentNoUpgrade           ConditionCode = "AgentNoUpgrade"
+	CondAgentPackageMissing      ConditionCode = "AgentPackageMissing"
+	CondAgentUpgradeFailed       ConditionCode = "AgentUpgradeFailed"
 	CondRolloutFailed            ConditionCode = "RolloutFailed"
 	CondImageSkew                ConditionCode = "BootImageSkew"
 	CondImageUnverified          ConditionCode = "BootImageUnverified"
@@ -330,6 +333,9 @@ var conditions = []Condition{
 	{CondStubRefused, "Group's user data cannot be used", SeverityError, nil, 0, "It is of a specification that the image does not read, and cannot be translated; the message has the path. Correct the Secret; rackctl ignition translate --for-group GROUP tries it as the hub does."},
 	{CondStubCAExpiring, "Certificate authority in the group's user data expires", SeverityWarning, nil, 0, "Servers that boot after that cannot fetch their configuration. Put a new one into the Secret, or into spec.stub.replaceCA."},
 	{CondStubCAMismatch, "Certificate authority in the group's user data is not the server's", SeverityWarning, nil, 0, "The configuration's server has another one, as spec.stub.serverCA says. Put it into the Secret, or into spec.stub.replaceCA."},
+	{CondAgentNoUpgrade, "Agents cannot upgrade themselves", SeverityWarning, nil, 0, "The agents of the racks in the message have no upgrade.keys in their file, or were not started by rackboot-launcher. Give them both and restart them, or install the release there by hand; the roll-out goes on without them."},
+	{CondAgentPackageMissing, "Package of agents is missing", SeverityError, nil, 0, "Nobody is told to take it. rackctl agent-package push FILE uploads it, whole; then it begins by itself."},
+	{CondAgentUpgradeFailed, "Upgrade of agents failed", SeverityError, nil, 0, "Agents did not run the new release, and run the one before again unless the message says otherwise. rackctl describe agentupgrade NAME says why of each rack. Then rackctl rollout resume|abort agentupgrade/NAME --reason REASON, or apply an AgentUpgrade of a release that works: the newest that selects a rack counts."},
 	{CondRolloutPaused, "Roll-out is paused", SeverityWarning, nil, 0, "The message says why and by whom. rackctl rollout resume|abort GROUP, or rackctl group revert GROUP."},
 	{CondRolloutFailed, "Roll-out failed", SeverityError, nil, 0, "Servers did not come up with the revision. See rackctl rollout status GROUP for each of them."},
 	{CondImageSkew, "Boot image is older than allowed", SeverityWarning, nil, 0, "The message names the oldest. Update the hub or the servers' systems only when that has been dealt with; see rackctl doctor."},

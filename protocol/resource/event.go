@@ -91,6 +91,7 @@ const (
 	EventDiscovery         EventCode = "Discovery"    // asked, begun, why it waits, and how it ended
 	EventGroup             EventCode = "ServerGroup"  // at the hub: a revision, a stamp, or somebody's word
 	EventBootEnv           EventCode = "BootEnv"      // at the hub: refused, changed, or in force
+	EventAgentUpgrade      EventCode = "AgentUpgrade" // at the hub: a roll-out of a release of agents, or a package of it
 	EventUploadedFile      EventCode = "UploadedFile" // at the hub: uploaded, replaced or removed
 	EventBootImage         EventCode = "BootImage"    // at the hub: verified, or not
 	EventGuardMode         EventCode = "GuardMode"    // of an agent: begun, or over
@@ -113,7 +114,7 @@ func EventCodes() []EventCode {
 		EventMediaInserted, EventMediaEjected, EventBootURLCleared, EventOverrideLeft,
 		EventImageRefused, EventAdopted, EventAttemptBegun,
 		EventSafeStopped, EventResumed, EventDiscovery, EventGroup, EventBootEnv, EventUploadedFile, EventBootImage,
-		EventGuardMode, EventLossAccepted,
+		EventGuardMode, EventLossAccepted, EventAgentUpgrade,
 	}
 }
 

@@ -49,6 +49,8 @@ func KindOfType(obj Object) Kind {
 		return KindFirmwareProfile
 	case *Freeze:
 		return KindFreeze
+	case *AgentUpgrade:
+		return KindAgentUpgrade
 	case *Hold:
 		return KindHold
 	}

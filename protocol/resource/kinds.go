@@ -26,6 +26,7 @@ var kindTable = []kindRow{
 	{KindClaim, true, func() Object { return &Claim{} }},
 	{KindMaintenance, true, func() Object { return &Maintenance{} }},
 	{KindFreeze, true, func() Object { return &Freeze{} }},
+	{KindAgentUpgrade, true, func() Object { return &AgentUpgrade{} }},
 	{KindAgent, false, func() Object { return &Agent{} }},
 	{KindBootConfiguration, false, func() Object { return &BootConfiguration{} }},
 	{KindGroupRevision, false, func() Object { return &GroupRevision{} }},

@@ -36,6 +36,7 @@ const (
 	KindGroupRevision     Kind = "GroupRevision"
 	KindFirmwareProfile   Kind = "FirmwareProfile"
 	KindFreeze            Kind = "Freeze"
+	KindAgentUpgrade      Kind = "AgentUpgrade"
 )
 
 // Plural is the kind's name in URLs and on the command line, such as "claims"; empty of an
@@ -82,6 +83,8 @@ func (k Kind) Plural() string {
 		return "firmwareprofiles"
 	case KindFreeze:
 		return "freezes"
+	case KindAgentUpgrade:
+		return "agentupgrades"
 	}
 	return ""
 }

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -87,5 +88,37 @@ func bmc(b *resource.BMC, now time.Time) []filled {
 		wide("FINGERPRINT", "Of its certificate.", text(fingerprint)),
 		wide("ACCEPTED-BY", "Who has accepted it.", text(s.AcceptedBy)),
 		wide("CREDENTIALS", "Where its credentials are.", text(b.Spec.CredentialsRef)),
+	}
+}
+
+func upgrade(u *resource.AgentUpgrade, now time.Time) []filled {
+	racks, stands, done := "all", "", ""
+	if s := u.Spec.Racks; s != nil {
+		racks = s.String()
+	}
+	if r := u.Status.Rollout; r != nil {
+		of, n := 0, 0
+		for _, m := range r.Members {
+			switch m.State {
+			case resource.MemberSkipped:
+				continue
+			case resource.MemberDone:
+				n++
+			default:
+			}
+			of++
+		}
+		stands, done = string(r.Phase), strconv.Itoa(n)+"/"+strconv.Itoa(of)
+	}
+	return []filled{
+		name(u),
+		column("VERSION", "The release that agents are to run.", text(u.Status.Version)),
+		column("ROLLOUT", "Where its roll-out stands.", text(stands)),
+		column("DONE", "How many racks run the release, of how many.", text(done)),
+		conditions(u.Status.Conditions, now),
+		age(u),
+		wide("RACKS", "The racks that it is for.", text(racks)),
+		wide("PACKAGE", "The digest of the package.", text(u.Spec.Package)),
+		wide("MESSAGE", "How far it is.", text(u.Status.Message)),
 	}
 }

@@ -34,6 +34,7 @@ func kinds() map[resource.Kind]row {
 		resource.KindServerGroup:       of(group),
 		resource.KindGroupRevision:     of(revision),
 		resource.KindManagedBootImages: of(managed),
+		resource.KindAgentUpgrade:      of(upgrade),
 	}
 }
 

@@ -33,6 +33,7 @@ func complete(root *cobra.Command, hubs *client.Hubs) {
 		"annotate": k.resources, "wait": k.resources, "explain": k.explained,
 		"hold": k.servers, "fence": k.servers, "reboot": k.servers, "power-off": k.servers, "resume": k.servers, "confirm-down": k.names(resource.KindHold),
 		"release": k.names(resource.KindHold), "receipt": k.names(resource.KindHold), "trace": k.servers,
+		"agent-package get": k.packages, "agent-package delete": k.packages,
 		"config use-context": k.contexts, "config delete-context": k.contexts,
 	} {
 		if cmd, _, err := root.Find(strings.Fields(path)); err == nil {
@@ -126,6 +127,26 @@ func (k completer) contexts(_ *cobra.Command, _ []string, word string) ([]string
 	var out []string
 	for _, c := range f.Contexts {
 		out = append(out, c.Name)
+	}
+	return matching(out, word)
+}
+
+// packages completes the digest of a package of agents.
+func (k completer) packages(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	c, err := k.hubs.Connect()
+	if err != nil || len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	ctx := cmd.Context()
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	ctx, cancel := context.WithTimeout(ctx, completeIn)
+	defer cancel()
+	list, _ := c.AgentPackages.List(ctx) // a shell shows no errors
+	var out []string
+	for _, p := range list.Items {
+		out = append(out, p.Digest)
 	}
 	return matching(out, word)
 }

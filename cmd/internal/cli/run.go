@@ -86,7 +86,7 @@ func command(cfg Config) (*cobra.Command, *printer.Printer) {
 	root.AddCommand(backup.Commands(hubs, cfg.In, pr)...)
 	root.AddCommand(webhook.Command(hubs, pr))
 	root.AddCommand(login.Commands(hubs, src, pr)...)
-	root.AddCommand(agentpackage.Command(cfg.Getenv, pr))
+	root.AddCommand(agentpackage.Command(cfg.Getenv, hubs, pr))
 	root.AddCommand(image.Command(hubs, src, pr), iso.Command(hubs, src, pr), decode.Command(src, pr), convert.Command(src, pr), inventory.Command(hubs, pr), versionCmd(cfg.Version, hubs, pr), support.Command(cfg.Version, hubs, pr), top.Command(hubs, src, pr))
 	suggest(root)
 	complete(root, hubs)

@@ -60,6 +60,26 @@ func (f *CannedFleet) ActOnGroup(ctx context.Context, name string, action protoa
 	return out, f.Store.Objects.Put(ctx, g)
 }
 
+// CommandUpgrade implements Fleet: as the hub does it.
+func (f *CannedFleet) CommandUpgrade(ctx context.Context, name string, r protoapi.RolloutRequest, by string) (*resource.AgentUpgrade, error) {
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	u, err := store.Get[*resource.AgentUpgrade](f.Store.Objects, name)
+	if err != nil {
+		return nil, err
+	}
+	if u.Status.Rollout == nil {
+		return nil, protocol.Errorf(protocol.CodeConflict, "rollout "+string(r.Command), "agent upgrade %q has no roll-out yet", name)
+	}
+	st, err := rollout.Do(Now(), *u.Status.Rollout, rollout.Command(r.Command), by, r.Reason)
+	if err != nil {
+		return nil, err
+	}
+	u.Status.Rollout = &st
+	return u, f.Store.Objects.Put(ctx, u)
+}
+
 // CommandRollout implements Fleet: as the hub does it.
 func (f *CannedFleet) CommandRollout(ctx context.Context, name string, r protoapi.RolloutRequest, by string) (out protoapi.GroupAnswer, err error) {
 	if err := r.Check(); err != nil {

@@ -2,6 +2,7 @@ package apitest
 
 import (
 	"context"
+	"crypto/ed25519"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
@@ -22,6 +23,7 @@ import (
 	"rackboot/hub/api/gate"
 	"rackboot/hub/audit"
 	"rackboot/hub/iso"
+	"rackboot/hub/packages"
 	"rackboot/hub/secret"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
@@ -166,11 +168,15 @@ func (h *Hub) newID() string { return fmt.Sprintf("01HUB%05d", h.ids.Add(1)) }
 
 func (h *Hub) handler(t testing.TB, change func(*api.Config)) *api.API {
 	t.Helper()
+	packs := packages.New(packages.Config{
+		Store: h.Store, Shelf: h.ISOs, Keys: []ed25519.PublicKey{Publisher().Public().(ed25519.PublicKey)}, Event: func(context.Context, string) {},
+		Clock: Now, Logger: slog.New(slog.DiscardHandler), Registerer: h.Registry,
+	})
 	rooms := Rooms(h.Fleet)
 	rooms.Mirrors, rooms.Plans, rooms.Watches = h.Mirrors, h.Plans, h.watches(t)
 	cfg := api.Config{
 		Store: h.Store, Rooms: rooms, Approver: h.Approver, Token: Token, Callers: gate.Callers{Clients: Clients(), Authorities: []*x509.Certificate{h.clients.cert}}, Authority: h.CA,
-		Recorder: h.Records, Backups: h.Backups, Webhooks: &CannedWebhooks{}, ISOs: h.ISOs, Vault: h.vault, Clock: Now, NewID: h.newID, Registerer: h.Registry, Version: "devel",
+		Recorder: h.Records, Backups: h.Backups, Webhooks: &CannedWebhooks{}, ISOs: h.ISOs, AgentPackages: packs, Vault: h.vault, Clock: Now, NewID: h.newID, Registerer: h.Registry, Version: "devel",
 		Ready: func(context.Context) error {
 			if h.NotReady.Load() {
 				return fmt.Errorf("starting")

@@ -19,6 +19,7 @@ type Fleet interface {
 	api.Carried
 	api.Groups
 	api.Rollouts
+	api.Upgrades
 	api.EventLog
 }
 
@@ -32,5 +33,5 @@ func (noWatches) Begin(watch.Ask) (*watch.Watch, error) {
 
 // Rooms are those of a fleet, with mirrors and firmware that nobody told anything of, and without watches.
 func Rooms(f Fleet) api.Rooms {
-	return api.Rooms{Status: f, Claims: f, Imports: f, Firmware: f, Discovery: f, Traces: f, Mirrors: &CannedMirrors{}, Plans: &CannedPlans{}, Members: f, Inventory: f, Carried: f, Groups: f, Rollouts: f, Events: f, Watches: noWatches{}}
+	return api.Rooms{Status: f, Claims: f, Imports: f, Firmware: f, Discovery: f, Traces: f, Mirrors: &CannedMirrors{}, Plans: &CannedPlans{}, Members: f, Inventory: f, Carried: f, Groups: f, Rollouts: f, Upgrades: f, Events: f, Watches: noWatches{}}
 }

@@ -147,6 +147,8 @@ func entryOf(r *http.Request, op *huma.Operation, rule route.Rule) protocol.Audi
 	switch {
 	case rule.ISO:
 		e.Target = isoTarget(r)
+	case rule.Packed:
+		e.Target = short("AgentPackage/"+r.PathValue("digest"), maxTarget)
 	case rule.Kind != "":
 		e.Target = short(string(rule.Kind)+"/"+nameOf(r), maxTarget)
 	case rule.Right == access.Apply, rule.Right == access.Secret:

@@ -73,10 +73,16 @@ func isWatch(r *http.Request) bool {
 	return strings.HasPrefix(r.URL.Path, protoapi.PathWatches) && r.Method == http.MethodGet
 }
 
-// isPiece reports whether a request sends a piece of an upload.
+// isPiece reports whether a request sends a piece of an upload, or of a program of agents.
 func isPiece(r *http.Request) bool {
-	id, ok := strings.CutPrefix(r.URL.Path, protoapi.PathISOUploads+"/")
-	return ok && r.Method == http.MethodPut && strings.HasSuffix(id, "/content")
+	if r.Method != http.MethodPut {
+		return false
+	}
+	if id, ok := strings.CutPrefix(r.URL.Path, protoapi.PathISOUploads+"/"); ok {
+		return strings.HasSuffix(id, "/content")
+	}
+	digest, ok := strings.CutPrefix(r.URL.Path, protoapi.PathAgentPackages+"/")
+	return ok && strings.Contains(digest, "/programs/")
 }
 
 // isPull reports whether a request fetches the content of an uploaded file.

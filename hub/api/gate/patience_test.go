@@ -28,6 +28,8 @@ func TestPatience(t *testing.T) {
 		{http.MethodGet, "/v1/audit", requestTimeout},
 		{http.MethodGet, "/v1/audit/export", 15 * time.Minute},
 		{http.MethodPut, "/v1/iso-uploads/x/content", 10 * time.Minute},
+		{http.MethodPut, "/v1/agentpackages/x/programs/amd64", 10 * time.Minute},
+		{http.MethodPut, "/v1/agentpackages/x", 20 * time.Second},
 		{http.MethodGet, "/v1/iso-content/x", 10 * time.Minute},
 		{http.MethodPost, "/v1/iso-uploads/x/finish", 30 * time.Minute},
 		{http.MethodGet, "/v1/isos/content", requestTimeout},

@@ -27,6 +27,7 @@ type Rule struct {
 	Secret bool          // its answer has a secret, which is not kept
 	Noted  string        // what the audit log calls it, where Right has several; default Right
 	ISO    bool          // it is about an uploaded file
+	Packed bool          // it is about a package of agents
 	Part   bool          // it is a part of an act that is recorded
 	Hold   bool          // background work gives way to it
 	Heavy  bool          // it takes the processor for as long as there is much, and waits for nobody: callers take turns

@@ -45,7 +45,7 @@ func (r *run) tooMany() string {
 			down++
 		}
 	}
-	most := roomOf(r.in.Spec.MaxUnavailable, r.servers, r.st.Members).most
+	most := roomOf(r.in.Words, r.in.Spec.MaxUnavailable, r.servers, r.st.Members).most
 	n := len(failed)
 	why := names(failed)
 	if n == 1 {
@@ -53,9 +53,9 @@ func (r *run) tooMany() string {
 	}
 	switch {
 	case n > max(r.in.Spec.MaxFailures, 0):
-		return fmt.Sprintf("%d servers failed, and at most %d may: %s", n, r.in.Spec.MaxFailures, why)
+		return fmt.Sprintf("%d %s failed, and at most %d may: %s", n, r.in.Words.members(), r.in.Spec.MaxFailures, why)
 	case n > 0 && down > 0 && down >= most:
-		return fmt.Sprintf("%d servers failed and are down, and at most %d may be: %s", down, most, why)
+		return fmt.Sprintf("%d %s failed and are down, and at most %d may be: %s", down, r.in.Words.members(), most, why)
 	}
 	return ""
 }

@@ -91,7 +91,7 @@ func (r *run) giveBack() {
 			order = append(order, name)
 		}
 	}
-	r.room = roomOf(r.in.Spec.MaxUnavailable, r.servers, r.st.Members)
+	r.room = roomOf(r.in.Words, r.in.Spec.MaxUnavailable, r.servers, r.st.Members)
 	for _, name := range wait {
 		r.await(name, r.st.Members[name], r.servers[name])
 	}

@@ -1,6 +1,7 @@
 package rollout
 
 import (
+	"cmp"
 	"time"
 
 	"rackboot/protocol/resource"
@@ -20,7 +21,18 @@ type Input struct {
 	// Approved says whether a server may be installed anew by this roll-out; nil approves
 	// none.
 	Approved func(server string) bool
+	// Words are how people call the members and what becomes of them; zero is those of servers.
+	Words Words
 }
+
+// Words are for the texts of a roll-out. They decide nothing.
+type Words struct {
+	Members string // such as servers
+	Boots   string // such as boot the revision
+}
+
+func (w Words) members() string { return cmp.Or(w.Members, "servers") }
+func (w Words) boots() string   { return cmp.Or(w.Boots, "boot the revision") }
 
 // OrderKind is what is to be done with a server.
 type OrderKind string

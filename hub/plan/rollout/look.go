@@ -44,7 +44,7 @@ func (r *run) waveOf(s Server) int {
 
 // look brings each member to the state that was observed.
 func (r *run) look() {
-	r.room = roomOf(r.in.Spec.MaxUnavailable, r.servers, r.st.Members)
+	r.room = roomOf(r.in.Words, r.in.Spec.MaxUnavailable, r.servers, r.st.Members)
 	for _, name := range r.sorted() {
 		m, s := r.st.Members[name], r.servers[name]
 		at := s.place()
@@ -99,7 +99,7 @@ func (r *run) come(name string, m resource.RolloutMember, s Server, next resourc
 			reason = "the revision has no image for its architecture"
 		}
 	case resource.MemberFailed:
-		reason = failure(m, s, seen, due)
+		reason = failure(r.in.Words, m, s, seen, due)
 	case resource.MemberWaiting:
 		m.BegunAt, m.WasDown = nil, false
 		if was == resource.MemberSkipped && r.st.Wave > 0 {
@@ -142,7 +142,7 @@ func (r *run) soak(name string, s Server, was resource.MemberState) {
 }
 
 // failure says why a member has failed.
-func failure(m resource.RolloutMember, s Server, seen sight, due *time.Time) string {
+func failure(of Words, m resource.RolloutMember, s Server, seen sight, due *time.Time) string {
 	switch {
 	case seen == sawFailure:
 		return s.Failed
@@ -153,9 +153,9 @@ func failure(m resource.RolloutMember, s Server, seen sight, due *time.Time) str
 	case m.State == resource.MemberSoaking:
 		return fmt.Sprintf("it did not stay up while it soaked: %s", s.Down)
 	case due != nil:
-		return "it was not seen to boot the revision by " + due.UTC().Format(time.RFC3339)
+		return "it was not seen to " + of.boots() + " by " + due.UTC().Format(time.RFC3339)
 	}
-	return "it was not seen to boot the revision in time"
+	return "it was not seen to " + of.boots() + " in time"
 }
 
 // unrecorded says that the order to a begun member was not recorded, nor overtaken by what

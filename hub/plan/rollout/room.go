@@ -12,6 +12,7 @@ import (
 
 // room is how many servers may be taken out of service now.
 type room struct {
+	of   Words
 	most int
 	down []string // who is out of service, by name
 	bad  bool     // the share cannot be read: there is no room
@@ -19,12 +20,12 @@ type room struct {
 
 // roomOf counts who is out of service: every claimed server that does not serve, whatever
 // the reason, and those that were ordered down and still seem up.
-func roomOf(share resource.Share, servers map[string]Server, members map[string]resource.RolloutMember) room {
+func roomOf(of Words, share resource.Share, servers map[string]Server, members map[string]resource.RolloutMember) room {
 	most, ok := share.Of(len(servers))
 	if strings.HasSuffix(string(share), "%") {
 		most = max(most, 1)
 	}
-	r := room{most: most, bad: !ok || most == 0}
+	r := room{of: of, most: most, bad: !ok || most == 0}
 	if r.bad {
 		r.most = 0
 	}
@@ -61,7 +62,7 @@ func (r *room) why(share resource.Share) string {
 	if r.bad {
 		return fmt.Sprintf("spec.rollout.maxUnavailable %q is neither a count nor percent, so there is no room", share)
 	}
-	return fmt.Sprintf("%d servers are out of service, and at most %d may be: %s", len(r.down), r.most, names(r.down))
+	return fmt.Sprintf("%d %s are out of service, and at most %d may be: %s", len(r.down), r.of.members(), r.most, names(r.down))
 }
 
 // names lists a few names.

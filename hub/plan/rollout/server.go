@@ -34,6 +34,8 @@ type Server struct {
 	// Waits says for people why an order to it cannot be recorded yet, such as that its rack
 	// has not the files; "" if it can. It decides nothing.
 	Waits string
+	// Unfit says for people, in place of the roll-out's own words, why nobody waits for it; it decides nothing.
+	Unfit string
 }
 
 // DownReason is why a server does not serve.

@@ -98,7 +98,7 @@ func (r *run) begin() {
 	if r.st.Strategy != resource.RolloutOnNextBoot && r.gate == gateOpen {
 		waiting = spread(r.servers, waiting)
 	}
-	r.room = roomOf(r.in.Spec.MaxUnavailable, r.servers, r.st.Members)
+	r.room = roomOf(r.in.Words, r.in.Spec.MaxUnavailable, r.servers, r.st.Members)
 	wants := map[take][]string{}
 	for _, name := range waiting {
 		m, s := r.st.Members[name], r.servers[name]

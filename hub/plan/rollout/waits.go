@@ -19,6 +19,8 @@ func waitsFor(strategy resource.RolloutStrategy, what take, s Server) string {
 	case takeNever, takeLater:
 	}
 	switch at := s.place(); {
+	case s.Unfit != "":
+		return s.Unfit
 	case at == isGone:
 		return ""
 	case at == isAway && s.Down == DownHeld:

@@ -1,12 +1,14 @@
 package group
 
 import (
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"rackboot/cmd/internal/cli/client"
 	"rackboot/cmd/internal/cli/files"
+	"rackboot/cmd/internal/cli/kinds"
 	"rackboot/cmd/internal/cli/printer"
 	"rackboot/cmd/internal/terminal"
 	"rackboot/protocol"
@@ -16,7 +18,7 @@ import (
 
 func rolloutCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "rollout", Short: "See how a group's new revision reaches its servers, and steer it", Args: cobra.NoArgs,
+		Use: "rollout", Short: "See how a group's new revision reaches its servers, and steer it; steer upgrades of agents", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
@@ -33,7 +35,7 @@ func rolloutCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *cobra
 func rolloutWordCmd(hubs *client.Hubs, pr *printer.Printer, command api.RolloutCommand, short, long, done string) *cobra.Command {
 	r := api.RolloutRequest{Command: command}
 	cmd := &cobra.Command{
-		Use: string(command) + " GROUP --reason REASON", Short: short, Args: cobra.ExactArgs(1), Long: short + ". " + long,
+		Use: string(command) + " GROUP|agentupgrade/NAME --reason REASON", Short: short, Args: cobra.ExactArgs(1), Long: short + ". " + long,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := r.Check(); err != nil {
 				return err
@@ -41,6 +43,14 @@ func rolloutWordCmd(hubs *client.Hubs, pr *printer.Printer, command api.RolloutC
 			c, err := hubs.Connect()
 			if err != nil {
 				return err
+			}
+			if name, ok := upgradeNamed(args[0]); ok {
+				u, err := c.Rollouts.CommandUpgrade(cmd.Context(), name, r)
+				if err != nil {
+					return err
+				}
+				pr.Progress("roll-out of agentupgrade/%s: %s", name, done)
+				return pr.Show(kinds.View(resource.KindAgentUpgrade, u))
 			}
 			out, err := c.Rollouts.Command(cmd.Context(), args[0], r)
 			if err != nil {
@@ -52,6 +62,12 @@ func rolloutWordCmd(hubs *client.Hubs, pr *printer.Printer, command api.RolloutC
 	}
 	reasonFlag(cmd, &r.Reason)
 	return cmd
+}
+
+// upgradeNamed is the name of an upgrade of agents, if it is one that is meant: agentupgrade/NAME.
+func upgradeNamed(arg string) (name string, ok bool) {
+	kind, name, ok := strings.Cut(arg, "/")
+	return name, ok && strings.TrimSuffix(strings.ToLower(kind), "s") == "agentupgrade"
 }
 
 // stillWaits says what keeps the servers of the next wave from being begun, if something does. The command is not
@@ -87,6 +103,10 @@ func rolloutStatusCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) 
 				return protocol.Errorf(protocol.CodeInvalid, "", "--revision %d is not a number from 1", w.revision)
 			case !watch && (cmd.Flags().Changed("timeout") || cmd.Flags().Changed("revision")):
 				return protocol.Errorf(protocol.CodeInvalid, "", "--timeout and --revision are for --watch")
+			}
+			if name, ok := upgradeNamed(args[0]); ok {
+				return protocol.Errorf(protocol.CodeUnsupported, "", "status is of groups").
+					WithHint("rackctl describe agentupgrade %s shows how far it is, and rackctl get agentupgrades -w follows it", name)
 			}
 			c, err := hubs.Connect()
 			if err != nil {

@@ -33,6 +33,7 @@ func described() map[resource.Kind]kind {
 		resource.KindServerGroup:       row(groupFacts, func(o *resource.ServerGroup) []resource.ConditionState { return o.Status.Conditions }),
 		resource.KindGroupRevision:     row(revisionFacts, nil),
 		resource.KindManagedBootImages: row(managedFacts, nil),
+		resource.KindAgentUpgrade:      row(agentUpgradeFacts, func(o *resource.AgentUpgrade) []resource.ConditionState { return o.Status.Conditions }),
 	}
 }
 

@@ -36,6 +36,19 @@ func agentFacts(a *resource.Agent) (out []printer.Fact) {
 		}
 		out = append(out, printer.Fact{"Run", text})
 	}
+	if o := a.Status.Order; o != nil {
+		text := fmt.Sprintf("%s by %s, of %s", o.Kind, o.Upgrade, printer.Stamp(&o.At))
+		if o.Stage != "" {
+			text += ": " + o.Stage
+		}
+		if o.Code != "" {
+			text += " (" + o.Code + ")"
+		}
+		if o.Message != "" {
+			text += ", " + o.Message
+		}
+		out = append(out, printer.Fact{"Upgrade", text})
+	}
 	return out
 }
 
