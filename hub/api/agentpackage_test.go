@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -221,4 +222,25 @@ func FuzzAgentPackageRequests(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A hub that says nonsense of how far a program is neither stops rackctl with a panic nor has it send anything else.
+func TestPushToNonsense(t *testing.T) {
+	file, signed := apitest.Package(t, apitest.Publisher(), "0.2.0", map[string][]byte{"amd64": bytes.Repeat([]byte("x"), 5000)})
+	for _, offset := range []string{`"offset": -1, "size": 5000`, `"offset": 5001, "size": 5000`, `"offset": 0, "size": -5`, `"offset": 0, "size": 9000000000000000000`} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = fmt.Fprintf(w, `{"digest": %q, "programs": [{"architecture": "amd64", %s}]}`, wire.Digest(signed), offset)
+		}))
+		c, err := protoapi.NewClient(protoapi.Config{BaseURL: srv.URL})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = pushed(t, c, file, nil)
+		c.CloseIdle()
+		srv.Close()
+		if protocol.CodeOf(err) != protocol.CodeInternal || protocol.HintOf(err) == "" {
+			t.Errorf("%s: %v", offset, err)
+		}
+	}
 }

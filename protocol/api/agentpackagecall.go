@@ -71,11 +71,9 @@ func (a AgentPackages) Push(ctx context.Context, r *agentpackage.Reader, progres
 		if err != nil {
 			return out, err
 		}
-		p := &push{a: a, digest: out.Digest, content: content, said: progress}
-		for _, there := range out.Programs {
-			if there.Architecture == b.Architecture {
-				p.now = there
-			}
+		p := &push{a: a, digest: out.Digest, content: content, said: progress, now: AgentProgram{Architecture: b.Architecture, SHA256: b.SHA256, Size: b.Size}}
+		if err := p.among(out.Programs); err != nil {
+			return out, err
 		}
 		if err := p.program(ctx); err != nil {
 			return out, err
@@ -90,6 +88,26 @@ type push struct {
 	content io.Reader
 	said    func(AgentProgram)
 	now     AgentProgram // as the hub has it
+}
+
+// among takes how far the program is from those of the package.
+func (p *push) among(programs []AgentProgram) error {
+	for _, there := range programs {
+		if there.Architecture == p.now.Architecture {
+			return p.heard(there)
+		}
+	}
+	return nil
+}
+
+// heard takes how far the hub says that the program is, which may be nonsense.
+func (p *push) heard(there AgentProgram) error {
+	if there.Size != p.now.Size || there.Offset < 0 || there.Offset > there.Size {
+		return protocol.Errorf(protocol.CodeInternal, "push agent package", "the hub says that it has %d of %d bytes of the program for %s, which has %d", there.Offset, there.Size, p.now.Architecture, p.now.Size).
+			WithHint("see the hub's log, and whether it is the hub that you mean")
+	}
+	p.now = there
+	return nil
 }
 
 // program sends what the hub does not have. The file is read to its end in any case, which compares it.
@@ -126,7 +144,9 @@ func (p *push) piece(ctx context.Context, at int64, piece []byte) error {
 		was := p.now.Offset
 		next, err := p.a.Send(ctx, p.digest, p.now.Architecture, was, bytes.NewReader(rest), int64(len(rest)))
 		if err == nil {
-			p.now = next
+			err = p.heard(next)
+		}
+		if err == nil {
 			continue
 		}
 		code := protocol.CodeOf(err)
@@ -155,12 +175,7 @@ func (p *push) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, there := range out.Programs {
-		if there.Architecture == p.now.Architecture {
-			p.now = there
-		}
-	}
-	return nil
+	return p.among(out.Programs)
 }
 
 // full reports whether the hub has no room, which does not pass by itself.
