@@ -97,6 +97,7 @@ func (m aim) server(s *seat, now time.Time) rollout.Server {
 	for i := range s.crew {
 		a := &s.crew[i]
 		all = all && m.runs(*a)
+		out.Part = out.Part || m.runs(*a) && a.order != nil && a.order.UID == m.uid
 		if a.order.Open() {
 			open = a
 		}

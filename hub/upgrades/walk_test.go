@@ -418,6 +418,36 @@ func TestBadRelease(t *testing.T) {
 	}
 }
 
+// What the first racks run well, and a later one does not, is taken back from all of them, in the package that has what each
+// ran before.
+func TestRollbackReturns(t *testing.T) {
+	for seed := range uint64(8) {
+		w := newWalk(t, seed, 6)
+		w.crash, w.most = 0.05, 1
+		w.step(time.Second)
+		w.upgrade("all", 1, func(u *resource.AgentUpgrade) { u.Spec.Rollout.OnFailure = resource.OnFailureRollback })
+		for w.running(program(1)) < 4 {
+			w.step(20 * time.Second)
+		}
+		w.fates[program(1)] = back
+		if got := w.until("all", resource.RolloutRolledBack, resource.RolloutPaused, resource.RolloutCompleted, resource.RolloutFailed); got != resource.RolloutRolledBack {
+			t.Fatalf("seed %d: %s: %s", seed, got, w.status("all").Reason)
+		}
+		for i := 0; i < 500 && w.running(oldProgram) < len(w.agents); i++ {
+			w.step(20 * time.Second)
+		}
+		returned := 0
+		for _, o := range w.known {
+			if o.Kind == resource.AgentOrderReturn && o.Package == digestOf(0) && o.Stage == string(message.UpgradeDone) {
+				returned++
+			}
+		}
+		if n := w.running(oldProgram); n != len(w.agents) || returned < 4 {
+			t.Fatalf("seed %d: %d of %d agents run what they ran before, %d by an order: %+v", seed, n, len(w.agents), returned, w.status("all"))
+		}
+	}
+}
+
 // Nothing is given after a roll-out was aborted; what an agent has begun it ends, and keeps.
 func TestAbort(t *testing.T) {
 	for seed := range uint64(8) {

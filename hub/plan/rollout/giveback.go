@@ -26,10 +26,10 @@ const (
 	bootsOther  boots = "other"
 )
 
-// bootsOf is what a server has: one that does not serve has the revision also if it has
+// bootsOf is what a server has: a part of it is enough, and one that does not serve has the revision also if it has
 // failed with it since it booted anything.
 func bootsOf(s Server) boots {
-	if s.Boots == s.Target || !s.Up && s.Failed != "" && s.FailedAt.After(s.BootedAt) {
+	if s.Boots == s.Target || s.Part || !s.Up && s.Failed != "" && s.FailedAt.After(s.BootedAt) {
 		return bootsTarget
 	}
 	return bootsOther

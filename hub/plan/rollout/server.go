@@ -14,6 +14,9 @@ type Server struct {
 	// Target that of the revision's image for its architecture, "" where none fits. They
 	// are only compared, so a caller may put more than the image into both.
 	Boots, Target string
+	// Part says that some of it has Target, where it has parts that boot one after the other: then there is something to
+	// give back, though Boots is another.
+	Part bool
 	// BootedAt is when it was seen to boot that: the report, not the order.
 	BootedAt time.Time
 	// Up says that it is On and serves, and that nothing is under way with it.
