@@ -418,6 +418,28 @@ func TestBadRelease(t *testing.T) {
 	}
 }
 
+// A command is stored before it is answered: a hub that dies right after has it.
+func TestSaidBeforeDeath(t *testing.T) {
+	w := newWalk(t, 1, 2)
+	w.step(time.Second)
+	w.upgrade("all", 1, nil)
+	w.step(time.Second)
+	func() {
+		defer func() {
+			if at := recover(); at != fell("hub.upgrade.said") {
+				t.Fatalf("it died at %v", at)
+			}
+		}()
+		w.crash = 1
+		_, _ = w.room.CommandUpgrade(t.Context(), "all", api.RolloutRequest{Command: api.RolloutPause, Reason: "a test"}, "ann")
+	}()
+	w.crash = 0
+	w.open()
+	if st := w.status("all"); st.Phase != resource.RolloutPaused || st.By != "ann" {
+		t.Errorf("%+v", st)
+	}
+}
+
 // What the first racks run well, and a later one does not, is taken back from all of them, in the package that has what each
 // ran before.
 func TestRollbackReturns(t *testing.T) {
