@@ -58,6 +58,8 @@ type walk struct {
 	now    time.Time
 	agents map[string]*sim
 	crash  float64
+	point  string // where it dies once, whatever crash is
+	gone   bool   // the programs of packages are not here
 	fates  map[string]fate // by program; well if it is not there
 	known  map[string]resource.AgentOrder
 	mute   map[string]bool // upgrades by which nobody is to be given a release any more
@@ -128,8 +130,8 @@ func (w *walk) upload(n int, program string) {
 	}
 }
 
-// fell is what a crash panics with.
-type fell string
+// died is what a crash panics with.
+type died string
 
 // open starts a hub on what is stored.
 func (w *walk) open() {
@@ -142,8 +144,12 @@ func (w *walk) open() {
 	w.room = New(Config{
 		Objects: st.Objects, Packages: st.AgentPackages, Ledgers: w, Reports: w, Files: w, Events: w, Clock: w.clock,
 		Logger: slog.New(slog.DiscardHandler), Crash: func(point string) {
+			if point == w.point {
+				w.point = ""
+				panic(died(point))
+			}
 			if w.rng.Float64() < w.crash {
-				panic(fell(point))
+				panic(died(point))
 			}
 		},
 	})
@@ -167,7 +173,7 @@ func (w *walk) Agent(name string) (message.Report, time.Time, bool) {
 }
 
 // Has implements Files.
-func (w *walk) Has(string) bool { return true }
+func (w *walk) Has(string) bool { return !w.gone }
 
 // OwnOf implements Events.
 func (w *walk) OwnOf(context.Context, resource.Target, string, resource.EventCode, string) {}
@@ -177,7 +183,7 @@ func (w *walk) turn() {
 	w.t.Helper()
 	defer func() {
 		if r := recover(); r != nil {
-			if _, ours := r.(fell); !ours {
+			if _, ours := r.(died); !ours {
 				panic(r)
 			}
 			w.open()
@@ -418,6 +424,80 @@ func TestBadRelease(t *testing.T) {
 	}
 }
 
+// The hub dies between each two writes, and each agent gets one order all the same.
+func TestDeathAtEachPoint(t *testing.T) {
+	for _, point := range []string{"hub.upgrade.begun", "hub.upgrade.stepped", "hub.upgrade.ordered", "hub.upgrade.heard"} {
+		w := newWalk(t, 7, 3)
+		w.step(time.Second)
+		w.point = point
+		w.upgrade("all", 1, nil)
+		if got := w.until("all", resource.RolloutCompleted, resource.RolloutPaused); got != resource.RolloutCompleted || w.point != "" {
+			t.Errorf("%s: %s, died %t", point, got, w.point == "")
+		}
+		for _, a := range w.agents {
+			if len(a.took) != 1 {
+				t.Errorf("%s: %s took %d orders", point, a.name, len(a.took))
+			}
+		}
+	}
+}
+
+// A rack follows the newest upgrade that selects it, also where the hub dies as it ends the one before. Deleting the newest
+// takes nobody back.
+func TestNewestUpgrade(t *testing.T) {
+	w := newWalk(t, 1, 4)
+	w.step(time.Second)
+	w.upgrade("one", 1, nil)
+	for w.running(program(1)) == 0 {
+		w.step(20 * time.Second)
+	}
+	w.point = "hub.upgrade.superseded"
+	w.upgrade("two", 2, nil)
+	w.mute["u-one"] = true
+	w.until("two", resource.RolloutCompleted)
+	if st := w.status("one"); st.Phase != resource.RolloutSuperseded || w.point != "" {
+		t.Errorf("the older is %+v, died %t", st, w.point == "")
+	}
+	u, err := w.store.Objects.Get(resource.KindAgentUpgrade, "two")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.store.Objects.Remove(t.Context(), u); err != nil {
+		t.Fatal(err)
+	}
+	for range 200 {
+		w.step(20 * time.Second)
+	}
+	if n := w.running(program(2)); n != len(w.agents) {
+		t.Errorf("%d of %d agents run the newest", n, len(w.agents))
+	}
+}
+
+// Nobody is told to run what is not here, and it begins by itself once it is.
+func TestMissingProgram(t *testing.T) {
+	w := newWalk(t, 1, 2)
+	w.gone = true
+	w.step(time.Second)
+	w.upgrade("all", 1, nil)
+	for range 20 {
+		w.step(20 * time.Second)
+	}
+	if c := w.room.conds.Of("all"); w.status("all") != nil || len(c) != 1 || c[0].Code != resource.CondAgentPackageMissing {
+		t.Errorf("%+v, %+v", w.status("all"), c)
+	}
+	w.gone = false
+	w.until("all", resource.RolloutCompleted)
+}
+
+// Texts of agents are cut between characters.
+func TestCut(t *testing.T) {
+	for text, want := range map[string]string{"": "", "abc": "abc", "abcdef": "abcd", "abcé": "abc", "abé": "abé"} {
+		if got := cut(text, 4); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
 // A command is stored before it is answered: a hub that dies right after has it.
 func TestSaidBeforeDeath(t *testing.T) {
 	w := newWalk(t, 1, 2)
@@ -426,7 +506,7 @@ func TestSaidBeforeDeath(t *testing.T) {
 	w.step(time.Second)
 	func() {
 		defer func() {
-			if at := recover(); at != fell("hub.upgrade.said") {
+			if at := recover(); at != died("hub.upgrade.said") {
 				t.Fatalf("it died at %v", at)
 			}
 		}()
