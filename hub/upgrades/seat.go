@@ -70,7 +70,7 @@ func (m aim) next(s *seat, kind rollout.OrderKind, at time.Time) *crew {
 		a := &s.crew[i]
 		switch {
 		case m.given(*a, at):
-			if a.order.Open() || a.order.Undone || a.order.Stage != string(message.UpgradeDone) {
+			if a.order.Stage != string(message.UpgradeDone) {
 				return nil
 			}
 		case a.order.Open():

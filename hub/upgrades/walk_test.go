@@ -29,6 +29,7 @@ const (
 	refused fate = "refused" // its file has another key
 	back    fate = "back"    // the new program does not reach the hub
 	silent  fate = "silent"  // and neither does the old one
+	lost    fate = "lost"    // the agent is not heard from the moment on at which it took the order
 )
 
 // sim is an agent as it is: what it runs, and how far it is with the last order that it took.
@@ -212,19 +213,12 @@ func (a *sim) step(w *walk) {
 			w.t.Errorf("%s is ordered %s while it is at %s of %s", a.name, o.ID, a.stage, a.order)
 		}
 		a.took[o.ID], a.order, a.stage, a.code, a.before = true, o.ID, message.UpgradeFetching, "", a.runs
-		p, err := w.store.AgentPackages.Get(o.Package)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		m, err := agentpackage.Read(p.Manifest)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		a.program = m.Binaries[0].SHA256
+		a.program = w.program(o)
 		if w.now.After(o.NotAfter) {
 			a.stage, a.code = message.UpgradeRefused, message.UpgradeLate
 		}
 		a.busy = w.rng.IntN(3)
+		a.cut = w.fates[a.program] == lost
 	} else if !a.ended() {
 		a.on(w)
 	}
@@ -296,6 +290,12 @@ func (w *walk) look() {
 		}
 		if was.ID != o.ID {
 			w.firstStandby(a, o)
+			if s := w.agents[name]; s.ended() && !s.cut && w.program(o) == s.runs {
+				w.t.Errorf("%s is ordered to run what it runs", name)
+			}
+		}
+		if s := w.agents[name]; s.cut && s.took[o.ID] && !o.Open() && was.Open() {
+			w.t.Errorf("order %s of %s is over, of which nobody knows what became", o.ID, name)
 		}
 		if o.Open() {
 			ordered[a.Spec.RackRef.Name] = true
@@ -318,6 +318,14 @@ func (w *walk) firstStandby(a *resource.Agent, o *resource.AgentOrder) {
 	if rack.Status.Agent != a.Metadata.Name || s == nil || !s.able || s.cut || o.Kind != resource.AgentOrderUpgrade {
 		return
 	}
+	if !s.ended() || s.runs != w.program(o) {
+		w.t.Errorf("%s is ordered before %s, which stands by and is at %s", a.Metadata.Name, s.name, s.stage)
+	}
+}
+
+// program is what an order has an agent run.
+func (w *walk) program(o *resource.AgentOrder) string {
+	w.t.Helper()
 	p, err := w.store.AgentPackages.Get(o.Package)
 	if err != nil {
 		w.t.Fatal(err)
@@ -326,9 +334,7 @@ func (w *walk) firstStandby(a *resource.Agent, o *resource.AgentOrder) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if !s.ended() || s.runs != m.Binaries[0].SHA256 {
-		w.t.Errorf("%s is ordered before %s, which stands by and is at %s", a.Metadata.Name, s.name, s.stage)
-	}
+	return m.Binaries[0].SHA256
 }
 
 // upgrade makes an upgrade to a package.
@@ -470,6 +476,51 @@ func TestNewestUpgrade(t *testing.T) {
 	}
 	if n := w.running(program(2)); n != len(w.agents) {
 		t.Errorf("%d of %d agents run the newest", n, len(w.agents))
+	}
+}
+
+// A pause between the two agents of a rack may be long: the other one's time does not run, and it is upgraded afterwards.
+func TestLongPause(t *testing.T) {
+	w := newWalk(t, 1, 1)
+	w.step(time.Second)
+	w.upgrade("all", 1, nil)
+	for w.agents["r00-s"].stage != message.UpgradeTrial {
+		w.step(20 * time.Second)
+	}
+	w.command("all", api.RolloutPause)
+	for range 300 {
+		w.step(20 * time.Second)
+	}
+	if w.agents["r00-a"].runs != oldProgram {
+		t.Error("it was ordered in the pause")
+	}
+	w.command("all", api.RolloutResume)
+	if got := w.until("all", resource.RolloutCompleted, resource.RolloutPaused); got != resource.RolloutCompleted || w.running(program(1)) != 2 {
+		t.Errorf("%s: %+v", got, w.status("all"))
+	}
+}
+
+// An agent that took its order and was never heard again may run anything: its order stays, and nobody else is ordered
+// beyond the room that there is. Once it is heard, what it says counts.
+func TestLostAgent(t *testing.T) {
+	w := newWalk(t, 1, 3)
+	w.most, w.fates[program(1)] = 1, lost
+	w.step(time.Second)
+	w.upgrade("all", 1, nil)
+	for range 300 {
+		w.step(20 * time.Second)
+	}
+	taken := slices.DeleteFunc(slices.Collect(maps.Values(w.agents)), func(a *sim) bool { return len(a.took) == 0 })
+	if len(taken) != 1 || !w.stored(taken[0].name).Status.Order.Open() {
+		t.Fatalf("%d agents took an order", len(taken))
+	}
+	clear(w.fates)
+	taken[0].cut = false
+	for i := 0; i < 200 && taken[0].runs != program(1); i++ {
+		w.step(20 * time.Second)
+	}
+	if o := w.stored(taken[0].name).Status.Order; taken[0].runs != program(1) || len(taken[0].took) != 1 {
+		t.Errorf("%s took %d orders, and runs %s: %+v", taken[0].name, len(taken[0].took), taken[0].runs, o)
 	}
 }
 
