@@ -59,8 +59,8 @@ type walk struct {
 	now    time.Time
 	agents map[string]*sim
 	crash  float64
-	point  string // where it dies once, whatever crash is
-	gone   bool   // the programs of packages are not here
+	point  string          // where it dies once, whatever crash is
+	gone   bool            // the programs of packages are not here
 	fates  map[string]fate // by program; well if it is not there
 	known  map[string]resource.AgentOrder
 	mute   map[string]bool // upgrades by which nobody is to be given a release any more
