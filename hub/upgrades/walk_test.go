@@ -388,7 +388,7 @@ func (w *walk) running(program string) (n int) {
 
 // A sound release reaches every agent, though the hub dies again and again.
 func TestSoundRelease(t *testing.T) {
-	for seed := range uint64(12) {
+	for seed := range uint64(6) {
 		w := newWalk(t, seed, 6)
 		w.crash, w.most = 0.1, 1
 		w.step(time.Second)
@@ -406,7 +406,7 @@ func TestSoundRelease(t *testing.T) {
 // restarted at all.
 func TestBadRelease(t *testing.T) {
 	for _, what := range []fate{refused, back} {
-		for seed := range uint64(8) {
+		for seed := range uint64(4) {
 			w := newWalk(t, seed, 6)
 			w.crash, w.most, w.fates[program(1)] = 0.1, 1, what
 			w.step(time.Second)
@@ -574,7 +574,7 @@ func TestSaidBeforeDeath(t *testing.T) {
 // What the first racks run well, and a later one does not, is taken back from all of them, in the package that has what each
 // ran before.
 func TestRollbackReturns(t *testing.T) {
-	for seed := range uint64(8) {
+	for seed := range uint64(4) {
 		w := newWalk(t, seed, 6)
 		w.crash, w.most = 0.05, 1
 		w.step(time.Second)
@@ -603,7 +603,7 @@ func TestRollbackReturns(t *testing.T) {
 
 // Nothing is given after a roll-out was aborted; what an agent has begun it ends, and keeps.
 func TestAbort(t *testing.T) {
-	for seed := range uint64(8) {
+	for seed := range uint64(4) {
 		w := newWalk(t, seed, 6)
 		w.crash, w.most = 0.05, 1
 		w.step(time.Second)
@@ -636,7 +636,7 @@ func (w *walk) command(name string, c api.RolloutCommand, may ...bool) {
 // Whatever happens, what must always be so is; and once all is well again the newest upgrade is at each agent that can
 // upgrade itself.
 func TestAnything(t *testing.T) {
-	for seed := range uint64(40) {
+	for seed := range uint64(16) {
 		w := newWalk(t, seed, 1+int(seed)%5)
 		w.crash = 0.05
 		names := slices.Sorted(maps.Keys(w.agents))
