@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strconv"
 	"sync"
 
@@ -171,9 +172,7 @@ func (s *Store) open() (db *badger.DB, err error) {
 func (s *Store) options() badger.Options {
 	dir := ""
 	if s.dir != nil {
-		// Badger opens one file after the other by its path. Whoever puts a copy of the store into its place meanwhile would
-		// give it some of each, and what it writes then is in neither.
-		dir = "/proc/self/fd/" + strconv.Itoa(int(s.dir.Fd()))
+		dir = byDescriptor("/proc/self/fd", s.dir)
 	}
 	return badger.DefaultOptions(dir).
 		WithInMemory(s.cfg.InMemory).
@@ -192,6 +191,17 @@ func (s *Store) options() badger.Options {
 		WithIndexCacheSize(0).
 		WithValueLogFileSize(valueLogSize).
 		WithValueThreshold(MaxValue + 1)
+}
+
+// byDescriptor is a path that stays with a directory. Badger opens one file after the other by its path: whoever puts a copy
+// of the store into its place meanwhile would give it some of each, and what it writes then is in neither. Where there is no
+// /proc, as in a chroot that has none, it is the path that the directory was opened by; what was replaced is noticed after opening then.
+func byDescriptor(proc string, dir *os.File) string {
+	path := filepath.Join(proc, strconv.Itoa(int(dir.Fd())))
+	if _, err := os.Stat(path); err != nil {
+		return dir.Name()
+	}
+	return path
 }
 
 // initSchema writes the schema version into a new directory and refuses a
