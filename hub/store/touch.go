@@ -53,6 +53,8 @@ func (m *mirror) racksOf(bucket, name string, e *cached) (racks []string, known 
 		return m.racksOfServers(o.Spec.ServerRef.Name)
 	case *resource.BootConfiguration:
 		return m.racksOfServers(o.Spec.Server)
+	case *resource.AgentUpgrade:
+		return nil, true // what it comes to is written with agents
 	case *resource.Freeze:
 		if r := o.Spec.RackRef; r != nil {
 			return []string{r.Name}, true
