@@ -6,7 +6,7 @@ SHELL       := bash
 .DEFAULT_GOAL := help
 
 GO        ?= go
-VERSION   ?= 0.1.0-dev
+VERSION   ?= 0.1.0
 TOOL      := $(GO) tool -modfile=tools/go.mod
 # The time of the commit goes into the programs, where git says it: an agent takes no time
 # before that for the present one.

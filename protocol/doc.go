@@ -21,7 +21,7 @@
 //
 // [Version] is one integer. History:
 //
-//	1  not released yet
+//	1  of release 0.1.0
 //
 // Versions that are next to each other work together. Within a version, capabilities say what an
 // agent can do.
