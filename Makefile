@@ -6,7 +6,7 @@ SHELL       := bash
 .DEFAULT_GOAL := help
 
 GO        ?= go
-VERSION   ?= 0.1.0
+VERSION   ?= 0.2.0-dev
 TOOL      := $(GO) tool -modfile=tools/go.mod
 # The time of the commit goes into the programs, where git says it: an agent takes no time
 # before that for the present one.
@@ -27,6 +27,8 @@ SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || date +%s)
 export SOURCE_DATE_EPOCH
 # More arguments for go test, as in `make test ARGS='-run Hold -v'`.
 ARGS      ?=
+# The release that this tree is to work with, v0.1.0: its commit, because not every clone has tags.
+FROM      ?= 66fc704b9667f204946104e6a3543ccc98873778
 # How long each fuzz target runs.
 FUZZTIME  ?= 5s
 # Everything but the tests with real brokers, images and firmware, which `make integration`

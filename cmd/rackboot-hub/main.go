@@ -9,6 +9,6 @@ import (
 )
 
 // version is set by the build of a release.
-var version = "0.1.0"
+var version = "0.2.0-dev"
 
 func main() { os.Exit(hub.Main(os.Args[1:], version, os.Stdout, os.Stderr)) }

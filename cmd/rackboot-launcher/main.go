@@ -8,6 +8,6 @@ import (
 )
 
 // version is set by the build of a release.
-var version = "0.1.0"
+var version = "0.2.0-dev"
 
 func main() { os.Exit(launch.Main(os.Args[1:], version, os.Getenv, os.Stdout, os.Stderr)) }

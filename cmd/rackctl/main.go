@@ -14,7 +14,7 @@ import (
 )
 
 // version is set by the build of a release.
-var version = "0.1.0"
+var version = "0.2.0-dev"
 
 func main() { os.Exit(run()) }
 

@@ -26,7 +26,7 @@ import (
 )
 
 // version is set by the build of a release.
-var version = "0.1.0"
+var version = "0.2.0-dev"
 
 func main() {
 	if err := run(os.Args[1:], os.Getenv("SOURCE_DATE_EPOCH")); err != nil {
