@@ -15,6 +15,9 @@ const (
 	agentPackageBucket = "agentpackage"
 	bulkBucket         = "bulk"
 	partBucket         = "bulkpart"
+
+	hubBucket  = "hub"
+	unitBucket = "unit" // of the site; those of racks are below it
 )
 
 // What is stored beside the resources, as Delta.Beside names it; there is more that nobody
@@ -31,10 +34,19 @@ const (
 	BesideISO       = isoBucket
 )
 
-// apart reports whether nothing follows from what is in a bucket: what somebody was answered, and lists that are worked off.
+// apart reports whether nothing follows from what is in a bucket: what somebody was answered, lists that are worked off,
+// and which hubs there are and work what.
 func apart(bucket string) bool {
-	return bucket == answerBucket || bucket == bulkBucket || bucket == partBucket
+	switch bucket {
+	case answerBucket, bulkBucket, partBucket, hubBucket, unitBucket, unitBucket + ".rack":
+		return true
+	}
+	return false
 }
+
+// passing reports whether what is in a bucket is worth nothing an hour later, and is not missed: checkpoints do not
+// count it.
+func passing(bucket string) bool { return bucket == hubBucket }
 
 func bucketOf(kind resource.Kind) string { return "res." + kind.Plural() }
 

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"rackboot/state"
@@ -20,10 +21,17 @@ func write(key string, value []byte, revision uint64) state.Op {
 }
 
 // commit writes several keys, all or nothing, then the mirror, in which nobody sees half of it.
-// The revisions are those of the ops.
+// The revisions are those of the ops. What the context says is expected besides; see Under.
 func (co *core) commit(ctx context.Context, ops []state.Op) ([]uint64, error) {
 	if err := co.healthy(); err != nil {
 		return nil, err
+	}
+	check, err := co.expects(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if check.Key != "" {
+		ops = append(slices.Clone(ops), check)
 	}
 	co.haste.GiveWay(ctx)
 	revisions, err := co.joint.commit(ctx, ops)

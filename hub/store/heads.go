@@ -14,7 +14,7 @@ import (
 // Head is a listed entry as checkpoints know it; false for one that they do not count: it is made anew
 // from others, or means nothing without them.
 func Head(e state.Entry) (heads.Key, bool) {
-	if aside(e.Key) {
+	if !Counted(e.Key) {
 		return heads.Key{}, false
 	}
 	k := heads.Key{Name: e.Key, Revision: e.Revision, Sum: crc32.ChecksumIEEE(e.Value)}
@@ -27,7 +27,10 @@ func Head(e state.Entry) (heads.Key, bool) {
 }
 
 // Counted reports whether checkpoints count a key.
-func Counted(key string) bool { return !aside(key) }
+func Counted(key string) bool {
+	bucket, _ := split(key)
+	return !aside(key) && !passing(bucket)
+}
 
 // KindOf is the resource that keys of a kind are of; false for those of the hub's own.
 func KindOf(kind string) (resource.Kind, bool) {
@@ -68,7 +71,10 @@ func (h Heads) take(all bool) Taken {
 	t := m.tally
 	out := Taken{Sequence: m.watched, Kinds: maps.Clone(t.kinds), All: all || t.lost}
 	if out.All {
-		for _, b := range m.buckets {
+		for bucket, b := range m.buckets {
+			if passing(bucket) {
+				continue
+			}
 			for _, e := range b {
 				if !e.Deleted {
 					out.There = append(out.There, headOf(e))
@@ -102,7 +108,10 @@ func (h Heads) Since(have map[string]heads.Key) {
 			t.mark(key)
 		}
 	}
-	for _, b := range m.buckets {
+	for bucket, b := range m.buckets {
+		if passing(bucket) {
+			continue
+		}
 		for _, e := range b {
 			if _, there := have[e.Key]; !there && !e.Deleted {
 				t.mark(e.Key)

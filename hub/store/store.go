@@ -6,6 +6,7 @@ type Store struct {
 	core *core
 
 	Uploaded
+	Sharing
 
 	Answers      *Answers
 	Approvals    *Approvals
@@ -32,6 +33,12 @@ type Store struct {
 type Uploaded struct {
 	AgentPackages *AgentPackages
 	ISOs          *ISOs
+}
+
+// Sharing are the books of which hubs work on the store, and who works what.
+type Sharing struct {
+	Hubs  *Hubs
+	Units *Units
 }
 
 // Heads is for one who keeps checkpoints.

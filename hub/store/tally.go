@@ -24,6 +24,9 @@ func newTally() *tally {
 
 // change takes one entry's place by another of the same key.
 func (t *tally) change(bucket string, old, now *cached) {
+	if passing(bucket) {
+		return
+	}
 	s := t.kinds[bucket]
 	if old != nil && !old.Deleted {
 		s.Take(headOf(old))

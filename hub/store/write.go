@@ -13,9 +13,19 @@ func (co *core) put(ctx context.Context, key string, value []byte, revision uint
 	if err := co.healthy(); err != nil {
 		return 0, err
 	}
+	check, err := co.expects(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if check.Key != "" {
+		revisions, err := co.commit(ctx, []state.Op{write(key, value, revision)})
+		if err != nil {
+			return 0, err
+		}
+		return revisions[0], nil
+	}
 	co.haste.GiveWay(ctx)
 	var next uint64
-	var err error
 	if revision == 0 {
 		next, err = co.kv.Create(ctx, key, value)
 	} else {
@@ -35,8 +45,16 @@ func (co *core) remove(ctx context.Context, key string, revision uint64) error {
 	if err := co.healthy(); err != nil {
 		return err
 	}
+	check, err := co.expects(ctx)
+	if err != nil {
+		return err
+	}
+	if check.Key != "" {
+		_, err := co.commit(ctx, []state.Op{{Kind: state.OpDelete, Key: key, Revision: revision}})
+		return err
+	}
 	co.haste.GiveWay(ctx)
-	err := co.kv.Delete(ctx, key, revision)
+	err = co.kv.Delete(ctx, key, revision)
 	if errors.Is(err, state.ErrConflict) {
 		co.refresh(ctx, key)
 	}

@@ -1,0 +1,64 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"rackboot/protocol"
+)
+
+// Hub is one of the hubs that share a store, as it says itself.
+type Hub struct {
+	Name string `json:"-"`   // stays over restarts
+	Run  string `json:"run"` // of this start
+	// Beat rises while it runs.
+	Beat     uint64    `json:"beat"`
+	Draining bool      `json:"draining,omitempty"` // it is about to end
+	API      string    `json:"api,omitempty"`      // its URL
+	Version  string    `json:"version,omitempty"`
+	Began    time.Time `json:"began"`
+	Revision uint64    `json:"-"` // for compare-and-set; 0 creates
+}
+
+// Hubs are those that share the store. One that is alone writes nothing here.
+type Hubs struct{ core *core }
+
+// List returns them in order of their names. One that cannot be read is left out, and logged when it is written.
+func (hs *Hubs) List() (out []Hub) {
+	for _, e := range hs.core.mirror.list(hubBucket) {
+		_, name := split(e.Key)
+		h := Hub{Name: name, Revision: e.Revision}
+		if json.Unmarshal(e.Value, &h) == nil {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// Put writes one, compare-and-set on its revision, which it updates. The codes are invalid, conflict, unavailable and
+// timeout.
+func (hs *Hubs) Put(ctx context.Context, h *Hub) error {
+	const op = "put a hub"
+	if !validToken(h.Name) {
+		return protocol.Errorf(protocol.CodeInvalid, op, "%q is not a name: use A-Z, a-z, 0-9, _, = and -", h.Name)
+	}
+	value, err := json.Marshal(h)
+	if err != nil {
+		return protocol.Errorf(protocol.CodeInternal, op, "%w", err)
+	}
+	revision, err := hs.core.put(ctx, hubBucket+"."+h.Name, value, h.Revision)
+	if err != nil {
+		return stateError(op, err)
+	}
+	h.Revision = revision
+	return nil
+}
+
+// Remove removes one at its revision. The codes are conflict, unavailable and timeout.
+func (hs *Hubs) Remove(ctx context.Context, h Hub) error {
+	if err := hs.core.remove(ctx, hubBucket+"."+h.Name, h.Revision); err != nil {
+		return stateError("remove a hub", err)
+	}
+	return nil
+}
