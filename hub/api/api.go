@@ -38,7 +38,7 @@ func New(cfg Config) (*API, error) {
 		return nil, err
 	}
 	working := bulk.New(bulk.Config{
-		Bulks: cfg.Store.Requests.Bulks, Requests: cfg.Store.Requests, Asker: g, Clock: cfg.Clock, Registerer: cfg.Registerer, Logger: cfg.Logger,
+		Bulks: cfg.Store.Requests.Bulks, Requests: cfg.Store.Requests, Asker: g, Clock: cfg.Clock, Registerer: cfg.Registerer, Logger: cfg.Logger, Idle: cfg.Idle,
 	})
 	fill(table, cfg, g, working)
 	return &API{g, working}, nil
@@ -65,7 +65,7 @@ func (a *API) Serve(ctx context.Context, ln net.Listener, conf *tls.Config) erro
 	return a.gate.Serve(ctx, ln, conf)
 }
 
-// Work works off bulk operations until ctx ends. One hub at a time does that with a store.
+// Work works off bulk operations until ctx ends, while this hub is the one that does so; see Config.Idle.
 func (a *API) Work(ctx context.Context) error { return a.bulk.Run(ctx) }
 
 // Gate returns what other listeners of the hub ask who calls.

@@ -32,6 +32,8 @@ type Config struct {
 	Registerer prometheus.Registerer
 	Logger     *slog.Logger
 	Version    string // of the hub, for the OpenAPI document
+	// Idle reports whether another hub on the same store works off what is asked of many; nil is never.
+	Idle func() bool
 	// Vault encrypts Secrets; nil if this hub has none.
 	Vault Vault
 	// Ready says why the hub cannot do its work; nil error when it can. It is asked by

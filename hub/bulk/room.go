@@ -29,6 +29,8 @@ const (
 	partSize = 250
 	// sweepEvery is how often those that ended are looked through.
 	sweepEvery = time.Hour
+	// lookEvery is how often it is looked for what another hub has accepted, or left.
+	lookEvery = 2 * time.Second
 	// pause is before what could not be written is written again.
 	pause = time.Second
 )
@@ -47,6 +49,8 @@ type Config struct {
 	Clock      state.Clock
 	Registerer prometheus.Registerer
 	Logger     *slog.Logger
+	// Idle reports whether another hub on the same store works off what is asked; nil is never.
+	Idle func() bool
 }
 
 // Room is where bulk operations are. It is safe for concurrent use.
@@ -135,30 +139,50 @@ func (r *Room) change(ctx context.Context, id string, do func(*store.StoredBulk)
 	return b, r.cfg.Bulks.Put(ctx, &b)
 }
 
+func (r *Room) idle() bool { return r.cfg.Idle != nil && r.cfg.Idle() }
+
 // Run works off what is there and what comes, until ctx ends. It returns once nothing is under way.
 func (r *Room) Run(ctx context.Context) error {
 	var works sync.WaitGroup
 	defer works.Wait()
+	var mu sync.Mutex
 	running := map[string]bool{}
 	begin := func() {
+		mu.Lock()
+		defer mu.Unlock()
 		maps.DeleteFunc(running, func(id string, _ bool) bool { _, err := r.cfg.Bulks.Get(id); return err != nil })
 		for _, b := range r.cfg.Bulks.List() {
 			if b.EndedAt == nil && !running[b.ID] {
 				running[b.ID] = true
-				works.Go(func() { r.work(ctx, b.ID) })
+				works.Go(func() {
+					r.work(ctx, b.ID)
+					mu.Lock()
+					defer mu.Unlock()
+					delete(running, b.ID)
+				})
 			}
 		}
 	}
-	every := time.NewTicker(sweepEvery)
+	every, looks := time.NewTicker(sweepEvery), time.NewTicker(lookEvery)
 	defer every.Stop()
+	defer looks.Stop()
+	sweeps := true
 	for {
-		begin()
-		if err := r.Sweep(ctx); err != nil && ctx.Err() == nil {
-			r.cfg.Logger.Warn("old bulk operations not removed", "err", err)
+		if !r.idle() {
+			begin()
+			if sweeps {
+				if err := r.Sweep(ctx); err != nil && ctx.Err() == nil {
+					r.cfg.Logger.Warn("old bulk operations not removed", "err", err)
+				}
+			}
 		}
 		select {
 		case <-r.fresh:
+			sweeps = true
+		case <-looks.C: // another hub may have accepted one, or have died
+			sweeps = false
 		case <-every.C:
+			sweeps = true
 		case <-ctx.Done():
 			return nil
 		}

@@ -45,7 +45,7 @@ func (r *Room) work(ctx context.Context, id string) {
 		part := r.cfg.Bulks.Part(id, n)
 		for at := 0; at < len(part.Items); {
 			now, err := r.cfg.Bulks.Get(id)
-			if err != nil || ctx.Err() != nil {
+			if err != nil || ctx.Err() != nil || r.idle() {
 				return
 			}
 			if stop := b.StopAfter > 0 && failed >= b.StopAfter; stop || now.CancelledBy != "" {

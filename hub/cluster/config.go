@@ -27,6 +27,8 @@ type Config struct {
 	KeyFile  string `yaml:"keyFile"`
 	// Replicas is how many servers have all of the store: 1, 3 (default) or 5.
 	Replicas int `yaml:"replicas"`
+	// Name is that of this hub among those that share the store. Default: the host's, with - for what no name has.
+	Name string `yaml:"name"`
 	// Domain is the JetStream domain of the servers, where they are reached through a leaf node.
 	Domain string `yaml:"domain"`
 }
@@ -34,6 +36,7 @@ type Config struct {
 const (
 	defaultReplicas = 3
 	maxURLs         = 16
+	nameRunes       = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 )
 
 // Check says what is wrong with the fields, and sets defaults.
@@ -54,6 +57,18 @@ func (c *Config) Check() error {
 	}
 	if (c.CertFile == "") != (c.KeyFile == "") {
 		return fmt.Errorf("store.nats.certFile and store.nats.keyFile belong together: give both or none")
+	}
+	if c.Name == "" {
+		host, _ := os.Hostname() // without one the hub says that a name is needed
+		c.Name = strings.Map(func(r rune) rune {
+			if strings.ContainsRune(nameRunes, r) {
+				return r
+			}
+			return '-'
+		}, host)
+	}
+	if c.Name == "" || strings.Trim(c.Name, nameRunes) != "" {
+		return fmt.Errorf("store.nats.name: %q is not a name: use A-Z, a-z, 0-9, _ and -", c.Name)
 	}
 	if strings.ContainsAny(c.Domain, " .*>$") {
 		return fmt.Errorf("store.nats.domain: %q is not the name of a domain", c.Domain)

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -138,6 +139,8 @@ type Control struct {
 	// sharing is of the turns of racks together, and alone of what gives seats to roll-outs: that
 	// counts what the racks spend.
 	sharing *semaphore.Weighted
+	// announces says that agents are to be asked for a Hello of which no session is known.
+	announces atomic.Bool
 }
 
 // Shown are the rooms that tell others what is so, as it changes.
@@ -186,7 +189,7 @@ func New(ctx context.Context, cfg Config) (*Control, error) {
 	c := &Control{cfg: cfg, fence: cfg.Start, sharing: semaphore.NewWeighted(shareAll), reports: reports.New(), Terms: terms.New(cfg.Store, cfg.Signer, cfg.Logger, cfg.Crash)}
 	began, seals, says := cfg.Clock(), sealing.NewCount(), &heard{}
 	c.wake = wake.New(wake.Config{
-		Store: cfg.Store, Turn: c.turn, HoldTurn: func(ctx context.Context, rack string) error { return c.Outbound.Holds.Turn(ctx, rack) }, Logger: cfg.Logger,
+		Store: cfg.Store, Turn: c.turn, HoldTurn: c.holdTurn, Logger: cfg.Logger,
 	})
 	var err error
 	if c.Events, err = events.Open(ctx, events.Config{Store: cfg.Store, Start: cfg.Start, Audit: cfg.Audit, Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash}); err != nil {
@@ -287,7 +290,7 @@ func (c *Control) owners(began time.Time) {
 	c.Outbound.Trace = trace.New(trace.Config{Objects: cfg.Store.Objects, Link: c.Link})
 	c.Outbound.Plans = inventory.NewFirmwarePlans(c.Inventory)
 	c.Outbound.Upgrades = upgrades.New(upgrades.Config{
-		Objects: cfg.Store.Objects, Packages: cfg.Store.AgentPackages, Ledgers: cfg.Store.Ledgers, Reports: c.reports, Files: cfg.Programs, Events: c.Events, Idle: c.fence.SteppedDown,
+		Objects: cfg.Store.Objects, Packages: cfg.Store.AgentPackages, Ledgers: cfg.Store.Ledgers, Reports: c.reports, Files: cfg.Programs, Events: c.Events, Idle: func() bool { return !c.fence.Works(fence.Site) },
 		Clock: cfg.Clock, Logger: cfg.Logger, Crash: cfg.Crash,
 	})
 	c.Outbound.Mirrors = mirrors.New(mirrors.Config{Objects: cfg.Store.Objects, Link: c.Link})
@@ -302,7 +305,7 @@ func (c *Control) Run(ctx context.Context) error {
 	defer stop()
 	var lanes sync.WaitGroup
 	for _, lane := range []func(context.Context){
-		c.boots.images.Run, c.Outbound.Upgrades.Run, c.wake.Racks.Run, c.wake.Holds.Run, c.wake.Sweep,
+		c.boots.images.Run, func(ctx context.Context) { c.Outbound.Upgrades.Run(c.fence.Under(ctx, fence.Site)) }, c.wake.Racks.Run, c.wake.Holds.Run, c.wake.Sweep,
 		func(ctx context.Context) { c.wake.Follow(ctx, deltas) },
 	} {
 		lanes.Go(func() { lane(ctx) })
@@ -326,6 +329,7 @@ func (c *Control) tick() {
 	if c.fence.Overtaken() {
 		return
 	}
+	c.shared()
 	now := c.cfg.Clock()
 	c.Link.Tick(now)
 	c.Inventory.Read(now)

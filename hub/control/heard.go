@@ -40,15 +40,20 @@ func (h *heard) Found(m message.Report) bool { return h.inventory.Found(m) }
 
 // Told implements link.Heard.
 func (h *heard) Told(ctx context.Context, a *resource.Agent, s resource.ServerReport, news bool) error {
-	h.exporter.Told(a.Spec.RackRef.Name, s, news)
-	if news {
-		h.watches.Told(a.Spec.RackRef.Name, s.Server)
-	}
+	h.Shown(a, s, news)
 	errs := []error{h.filing.File(ctx, a, s)}
 	for _, q := range s.Requests {
 		errs = append(errs, h.requests.Ended(ctx, s.Server, q))
 	}
 	return errors.Join(append(errs, h.holds.Adopt(ctx, a, s))...)
+}
+
+// Shown implements link.Heard.
+func (h *heard) Shown(a *resource.Agent, s resource.ServerReport, news bool) {
+	h.exporter.Told(a.Spec.RackRef.Name, s, news)
+	if news {
+		h.watches.Told(a.Spec.RackRef.Name, s.Server)
+	}
 }
 
 // Laid implements link.Heard.

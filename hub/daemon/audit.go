@@ -27,12 +27,13 @@ const hubKeyFile = "hub.pub"
 // newer.
 type auditHeads struct {
 	meta   *store.Meta
+	hub    string // its name among several
 	beside heads.Entry
 }
 
 // AuditHead implements audit.Heads.
 func (h auditHeads) AuditHead(ctx context.Context) (audit.Head, error) {
-	head, err := h.meta.AuditHead(ctx)
+	head, err := h.meta.AuditHead(ctx, h.hub)
 	if h.beside.Seq > head.Seq {
 		return audit.Head(h.beside), err
 	}
@@ -41,7 +42,7 @@ func (h auditHeads) AuditHead(ctx context.Context) (audit.Head, error) {
 
 // KeepAuditHead implements audit.Heads.
 func (h auditHeads) KeepAuditHead(ctx context.Context, head audit.Head) error {
-	return h.meta.KeepAuditHead(ctx, store.AuditHead(head))
+	return h.meta.KeepAuditHead(ctx, h.hub, store.AuditHead(head))
 }
 
 // openAudit opens the audit log, and lays the key down that it is signed with.
@@ -49,7 +50,7 @@ func openAudit(c Config, keys *pki.PKI, st *store.Store, beside heads.Entry, log
 	if err := writePublic(c, keys); err != nil {
 		return nil, err
 	}
-	return audit.Open(audit.Config{Dir: c.path("audit"), Signer: keys.Signer(), Keys: keys.PastKeys(), Clock: clock.Now, Logger: log, Registerer: reg, Crash: crash, Heads: auditHeads{st.Meta, beside}})
+	return audit.Open(audit.Config{Dir: c.path("audit"), Signer: keys.Signer(), Keys: keys.PastKeys(), Clock: clock.Now, Logger: log, Registerer: reg, Crash: crash, Heads: auditHeads{st.Meta, c.sharedName(), beside}})
 }
 
 // writePublic lays down the keys that the log was signed with.

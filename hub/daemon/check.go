@@ -393,7 +393,7 @@ func (k *checking) read(kv *jetstream.KV, facts *jetstream.Log, all checkpoint.S
 	}
 	k.head = audit.Head(found.Was.Audit)
 	for _, e := range entries {
-		if h, ok := store.AuditHeadOf(e); ok && h.Seq > k.head.Seq {
+		if h, ok := store.AuditHeadOf(e, k.c.sharedName()); ok && h.Seq > k.head.Seq {
 			k.head = audit.Head(h)
 		}
 	}

@@ -225,9 +225,13 @@ func (h *hub) connect(ctx context.Context, c Config) error {
 		return err
 	}
 	h.start.Follows(h.upkeep.heads.Checkpoint)
+	standing := c.standing(h.keys, to)
+	if err := h.share(ctx, c, standing.API[0]); err != nil {
+		return err
+	}
 	h.control, err = control.New(ctx, control.Config{
 		Start:    h.start,
-		Standing: c.standing(h.keys, to), Fingerprint: h.keys.Fingerprint(), CertificateLife: c.CertificateLife,
+		Standing: standing, Fingerprint: h.keys.Fingerprint(), CertificateLife: c.CertificateLife,
 		PastKeys: h.keys.PastKeys(), Cut: cut,
 		Store: h.store, Signer: h.keys.Signer(), Images: imgs, Issuer: h.keys, Vault: h.vault, Catalogue: files, Signatures: imgs, Audit: h.audit, CA: to.ca, Broker: to.agents, QoS: to.qos,
 		Approvals: policy, Destructive: destructive, Files: h.isos, Programs: h.isos, ManagedBootImages: c.Features.ManagedBootImages, Version: h.options.Version, Trail: h.audit, Totals: c.MetricsTotalsOnly,
@@ -279,7 +283,7 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 		Authority: h.keys.CAPEM(), Vault: h.vault,
 		Limits:   gate.Limits{CallerPerSecond: c.Limits.CallerPerSecond, SourcePerSecond: c.Limits.SourcePerSecond, JoinPerSecond: c.Limits.JoinPerSecond},
 		Recorder: h.audit, AuditLog: h.audit, Backups: backups, Webhooks: hooks, ISOs: h.isos, AgentPackages: packs, Clock: clock.Now, NewID: newID, Registerer: h.reg,
-		Logger: h.log, Version: h.options.Version, Ready: h.ready, Writable: h.writable, Support: h.support(),
+		Logger: h.log, Version: h.options.Version, Idle: func() bool { return !h.worksSite() }, Ready: h.ready, Writable: h.writable, Support: h.support(),
 	})
 	if err != nil {
 		return err
@@ -336,10 +340,20 @@ func (h *hub) works(ctx context.Context, group *errgroup.Group, c Config) {
 		return heads.Entry{Seq: seq, Hash: hash}
 	})
 	group.Go(func() error { return k.Follow(ctx, h.healthy) })
+	healthy := h.upkeep.old.healthy
+	h.upkeep.old.healthy = func() error {
+		if !h.worksSite() {
+			return protocol.Errorf(protocol.CodeUnavailable, "look for what is old", "another hub does")
+		}
+		return healthy()
+	}
 	h.upkeep.old.events = c.Events.keeper(h.control.Events.Keep)
 	group.Go(func() error { return h.upkeep.old.run(ctx) })
 	group.Go(func() error { return h.vault.Run(ctx) })
 	group.Go(func() error { return h.control.Run(ctx) })
+	if h.sharing != nil {
+		group.Go(func() error { return h.sharing.Run(ctx) })
+	}
 	group.Go(func() error { return h.isos.Run(ctx) })
 }
 

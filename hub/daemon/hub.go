@@ -17,6 +17,7 @@ import (
 	"rackboot/hub/iso"
 	"rackboot/hub/pki"
 	"rackboot/hub/secret"
+	"rackboot/hub/sharing"
 	"rackboot/hub/store"
 	"rackboot/hub/support"
 	"rackboot/internal/metrics"
@@ -58,6 +59,7 @@ type hub struct {
 	vault    *secret.Vault
 	audit    *audit.Log
 	start    *fence.Start
+	sharing  *sharing.Room // nil of a hub that is alone on its store
 	control  *control.Control
 	isos     *iso.Shelf
 	registry *ownRegistry // nil without one

@@ -112,7 +112,7 @@ func (c Config) reopen(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		head, err := st.Meta.AuditHead(ctx)
+		head, err := st.Meta.AuditHead(ctx, c.sharedName())
 		if err != nil {
 			return err
 		}

@@ -12,7 +12,7 @@ func (h *hub) openWebhooks(all Webhooks) (*webhooks.Room, error) {
 		return nil, err
 	}
 	return webhooks.New(webhooks.Config{
-		Hooks: hooks, Events: h.control.Events, Meta: h.store.Meta, Objects: h.store.Objects, Source: "urn:rackboot:hub:" + h.upkeep.id, Stopped: h.start.SteppedDown,
+		Hooks: hooks, Events: h.control.Events, Meta: h.store.Meta, Objects: h.store.Objects, Source: "urn:rackboot:hub:" + h.upkeep.id, Stopped: func() bool { return !h.worksSite() },
 		Clock: clock.Now, NewID: newID, Version: h.options.Version, Logger: h.log, Registerer: h.reg,
 	})
 }

@@ -16,7 +16,7 @@ func (r *Room) Compile(ctx context.Context, f plan.Fleet) error {
 	var errs []error
 	f.Made.Shards = r.shards(f)
 	for agent, docs := range plan.Compile(f) {
-		if !r.cfg.Link.Heed(agent, docs.TooOld, docs.Unheeded) || r.cfg.Start.SteppedDown() {
+		if !r.cfg.Link.Heed(agent, docs.TooOld, docs.Unheeded) || !r.cfg.Start.WorksFor(agent) {
 			continue
 		}
 		_, err := r.cfg.Link.Enter(ctx, agent, func(e *link.Entry) {

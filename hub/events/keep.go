@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"rackboot/hub/fence"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
@@ -79,7 +80,7 @@ func (l *Log) writeNotes(ctx context.Context, was notes, revision, cut uint64) (
 func (l *Log) Keep(ctx context.Context, before time.Time, maxBytes uint64) error {
 	l.keeping.Lock()
 	defer l.keeping.Unlock()
-	if l.cfg.Start.SteppedDown() {
+	if !l.cfg.Start.Works(fence.Site) {
 		return nil
 	}
 	was, revision, err := l.readNotes()

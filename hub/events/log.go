@@ -183,6 +183,13 @@ func (l *Log) Add(ctx context.Context, ev api.EventRecord, id string) error {
 	return l.load(ctx, seq, nil)
 }
 
+// Follow takes what other hubs have filed. The codes are those of the store.
+func (l *Log) Follow(ctx context.Context) error {
+	l.taking.Lock()
+	defer l.taking.Unlock()
+	return l.load(ctx, math.MaxUint64, nil)
+}
+
 // note remembers what was filed of a hold; of those in only, if it is given.
 func (l *Log) note(ev api.EventRecord, only map[string]bool) {
 	if ev.Agent != HubName || ev.Target == nil || !slices.Contains(auditCodes, ev.Code) {

@@ -3,6 +3,7 @@ package fence
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -29,6 +30,11 @@ type Start struct {
 	now    func() *heads.Checkpoint // what the store has; nil is not known
 	began  message.HubHead          // what it had when this start began; zero is not known
 	downAt atomic.Int64             // when it stepped down, in ns; 0 if it did not
+	units  Units                    // nil of a hub that is alone on its store
+	late   late
+
+	taking sync.Mutex    // a further number
+	latest message.Fence // that was taken
 }
 
 // Begin makes this start of the hub the newest on its store. hub is a random name of this start.
@@ -45,6 +51,7 @@ func Begin(ctx context.Context, meta *store.Meta, clock state.Clock, log *slog.L
 	if b.number, err = take(ctx, meta, hub); err != nil {
 		return nil, err
 	}
+	b.latest = b.number
 	return b, nil
 }
 
@@ -97,12 +104,15 @@ func (b *Start) Fence() message.Fence { return b.number }
 func (b *Start) Epoch() uint64 { return b.epoch }
 
 // Yields steps down if an agent follows a newer hub. It reports whether this hub has
-// stepped down: it makes and sends nothing any more, and changes nothing.
+// stepped down, or leaves the agent to another one on its store: it makes and sends nothing then, and changes nothing.
 func (b *Start) Yields(ctx context.Context, agent string, follows message.Fence) bool {
 	if b.Lost() != nil {
 		return true // nothing can be kept of it
 	}
-	if follows.Number == 0 || !follows.Newer(b.number) && !follows.Rivals(b.number) {
+	switch {
+	case b.units != nil && !b.yieldsShared(ctx, agent, follows):
+		return !b.WorksFor(agent) || follows.Newer(b.FenceFor(agent))
+	case b.units == nil && (follows.Number == 0 || !follows.Newer(b.number) && !follows.Rivals(b.number)):
 		return b.SteppedDown()
 	}
 	if b.stepDown() {
@@ -134,6 +144,10 @@ func (b *Start) SteppedDownAt() time.Time { return time.Unix(0, b.downAt.Load())
 // Overtaken steps down if another hub started on the same store, and reports whether this one has
 // stepped down.
 func (b *Start) Overtaken() bool {
+	if b.units != nil {
+		b.seeLate()
+		return b.SteppedDown() // others take numbers too
+	}
 	n, _, err := b.meta.Number(numberKey)
 	if err == nil && b.Lost() == nil && n > b.number.Number && b.stepDown() {
 		b.log.Error("another hub started on this store; this hub steps down", "fence", b.number.Number, "other_fence", n)

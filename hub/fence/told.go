@@ -3,6 +3,7 @@ package fence
 import (
 	"encoding/binary"
 	"fmt"
+	"sync"
 
 	"rackboot/protocol/message"
 	"rackboot/state/heads"
@@ -50,16 +51,69 @@ func (b *Start) Told(agent string, kept message.HubHead) (why string) {
 	case heads.Foreign:
 		return fmt.Sprintf("the agent was told of store %s, epoch %d, and the hub's is %s, epoch %d", kept.Store, kept.Epoch, now.Store, now.Epoch)
 	case heads.Behind:
-		if b.Lost() != nil {
-			break
+		switch {
+		case b.Lost() != nil:
+		case b.units != nil && kept.Hub != b.number.Hub:
+			b.late.tell(agent, kept)
+		default:
+			b.lose(agent, kept, now)
 		}
-		l := lossOf(kept, now)
-		b.meta.Lose(l)
-		b.log.Error("an agent was told of more than the hub's store has: the store was put back to before, or has lost it; from now on it only reads",
-			"agent", agent, "told", kept.At, "lost", l.Error(), "hint", heads.Hint)
 	case heads.Onward, heads.Replaced:
 	}
 	return ""
+}
+
+func (b *Start) lose(agent string, kept, now message.HubHead) {
+	l := lossOf(kept, now)
+	b.meta.Lose(l)
+	b.log.Error("an agent was told of more than the hub's store has: the store was put back to before, or has lost it; from now on it only reads",
+		"agent", agent, "told", kept.At, "lost", l.Error(), "hint", heads.Hint)
+}
+
+// lateTicks is for how many ticks of a second a hub may be behind what another one on the same store has seen.
+const lateTicks = 30
+
+// late is the most that an agent was told by another hub on the store and that this one has not seen yet: either it is
+// behind, or the store has lost it.
+type late struct {
+	mu    sync.Mutex
+	agent string
+	kept  message.HubHead
+	ticks int
+}
+
+func (l *late) tell(agent string, kept message.HubHead) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.agent == "" || kept.Sequence > l.kept.Sequence {
+		l.agent, l.kept = agent, kept // the time of before counts: what was told before that is missing too
+	}
+}
+
+// tick reports what was told and is missing for too long; now is what there is.
+func (l *late) tick(now uint64) (agent string, kept message.HubHead, lost bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.agent == "":
+		return "", kept, false
+	case l.kept.Sequence <= now:
+		l.agent, l.ticks = "", 0
+		return "", kept, false
+	}
+	l.ticks++
+	return l.agent, l.kept, l.ticks > lateTicks
+}
+
+// seeLate judges what other hubs have told, each second.
+func (b *Start) seeLate() {
+	now, known := b.HubHead()
+	if !known || b.Lost() != nil {
+		return
+	}
+	if agent, kept, lost := b.late.tick(now.Sequence); lost {
+		b.lose(agent, kept, now)
+	}
 }
 
 // lossOf says what is missing, as far as numbers tell: agents were told no names.

@@ -46,7 +46,7 @@ func (r *Room) Enter(ctx context.Context, rack string) error {
 // has entered one: no document is older than one before it.
 func (r *Room) enter(ctx context.Context, name string) (agent string, written bool, err error) {
 	rack, err := store.Peek[*resource.Rack](r.cfg.Store.Objects, name)
-	if err != nil || rack.Status.Agent == "" || r.cfg.Start.SteppedDown() || !r.cfg.Link.MayHold(rack.Status.Agent) {
+	if err != nil || rack.Status.Agent == "" || !r.cfg.Start.WorksFor(rack.Status.Agent) || !r.cfg.Link.MayHold(rack.Status.Agent) {
 		return "", false, nil //nolint:nilerr // it is gone
 	}
 	agent = rack.Status.Agent

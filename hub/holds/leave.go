@@ -29,7 +29,7 @@ func (r *Room) leave(ctx context.Context, name string) error {
 		}
 	}
 	rack, err := store.Peek[*resource.Rack](r.cfg.Store.Objects, name)
-	if err != nil || rack.Status.Agent == "" || len(released) == 0 || r.cfg.Start.SteppedDown() {
+	if err != nil || rack.Status.Agent == "" || len(released) == 0 || !r.cfg.Start.WorksFor(rack.Status.Agent) {
 		return nil //nolint:nilerr // it is gone, and nobody has it
 	}
 	if r.cfg.Link.MayBeTwo(rack.Status.Agent) {

@@ -13,7 +13,7 @@ import (
 // document that lets it switch servers on again may arrive before that with the holds.
 func (r *Room) settled(ctx context.Context, name string) error {
 	rack, err := store.Peek[*resource.Rack](r.cfg.Store.Objects, name)
-	if err != nil || rack.Status.Agent == "" || r.cfg.Start.SteppedDown() || !slices.ContainsFunc(rack.Status.TakenOver, adopts) {
+	if err != nil || rack.Status.Agent == "" || !r.cfg.Start.WorksFor(rack.Status.Agent) || !slices.ContainsFunc(rack.Status.TakenOver, adopts) {
 		return nil //nolint:nilerr // it is gone
 	}
 	l, err := r.cfg.Store.Ledgers.Peek(rack.Status.Agent)

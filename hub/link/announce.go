@@ -1,6 +1,7 @@
 package link
 
 import (
+	"slices"
 	"time"
 
 	"rackboot/hub/store"
@@ -18,14 +19,23 @@ func (c *sender) announceNonce() string {
 
 // announce tells agents that the hub is there; they answer with a Hello. It is made
 // anew for each connection of the hub.
+//
+// Where hubs share a store it has no fence, since that is another one at each rack; and one that works no agent says
+// nothing.
 func (c *sender) announce() {
 	if c.cfg.Start.SteppedDown() {
 		return
 	}
-	agents := len(store.List[*resource.Agent](c.cfg.Store.Objects))
+	agents := store.List[*resource.Agent](c.cfg.Store.Objects)
 	m := message.Announce{
 		Hub: c.cfg.Start.Fence().Hub, Epoch: c.cfg.Start.Epoch(), At: c.cfg.Clock(), Nonce: c.nonce(), Fence: c.cfg.Start.Fence(),
-		Spread: spread(agents),
+		Spread: spread(len(agents)),
+	}
+	if c.cfg.Start.Shares() {
+		m.Fence = message.Fence{}
+		if !slices.ContainsFunc(agents, func(a *resource.Agent) bool { return c.cfg.Start.WorksFor(a.Metadata.Name) }) {
+			return
+		}
 	}
 	data, err := wire.Seal(c.cfg.Signer, message.TopicAnnounce, m)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // filed before are acknowledged again.
 func (c *hearing) eventBatch(ctx context.Context, a *resource.Agent, m message.EventBatch) error {
 	name := a.Metadata.Name
-	if c.cfg.Start.SteppedDown() {
+	if !c.cfg.Start.WorksFor(name) {
 		return nil // the hub that took over files them
 	}
 	if copies := c.cfg.Terms.CopiesOf(name); copies.Open() || copies.Shared(m.Incarnation) {

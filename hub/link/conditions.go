@@ -115,7 +115,7 @@ func (c *Room) DropAsk(id, agent string) { c.asks.take(id, agent) }
 // Hears says whether an agent can be asked now: it does answer, and was greeted.
 func (c *Room) Hears(agent string) bool {
 	l, err := c.cfg.Store.Ledgers.Peek(agent)
-	return err == nil && l.Peer.Can(message.CapAsk) && c.greeted(agent)
+	return err == nil && l.Peer.Can(message.CapAsk) && (c.greeted(agent) || c.overhears(agent))
 }
 
 // CannotAsk says whether an agent is known to be of a version that answers nothing.

@@ -21,9 +21,11 @@ type contact struct {
 	speakers speakers
 	limits   limits
 	guarding guarding
-	greeted  string            // the session whose Hello was answered last
-	head     message.StoreHead // the furthest that the agent has said of its store
-	reverted reverted
+	greeted  string // the session whose Hello was answered last
+	// overheard is the session of an agent that another hub works.
+	overheard string
+	head      message.StoreHead // the furthest that the agent has said of its store
+	reverted  reverted
 
 	tail     map[string]uint64 // the first event to come, by incarnation
 	askedAt  time.Time         // the last message that asked for a Hello

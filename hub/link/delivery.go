@@ -27,7 +27,7 @@ func (c *delivery) all() {
 // to sends what one agent has not acknowledged, holds first. What another
 // start of the hub sealed waits until it has been sealed again.
 func (c *delivery) to(agent string, now time.Time) {
-	if _, over := c.cfg.Terms.EndingOf(agent); over || c.cfg.Start.SteppedDown() {
+	if _, over := c.cfg.Terms.EndingOf(agent); over || !c.cfg.Start.WorksFor(agent) {
 		return
 	}
 	l, err := c.cfg.Store.Ledgers.Peek(agent)
@@ -67,7 +67,7 @@ func (c *delivery) to(agent string, now time.Time) {
 		if l.Acked[leaf] == s.Head || guards && leaf != message.LeafHold {
 			continue
 		}
-		if all = false; s.Fence == c.cfg.Start.Fence().Number {
+		if all = false; s.Fence == c.cfg.Start.FenceFor(agent).Number {
 			open = append(open, leaf)
 		}
 	}

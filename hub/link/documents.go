@@ -17,7 +17,7 @@ import (
 func (c *Room) Enter(ctx context.Context, agent string, put func(*Entry)) (written bool, err error) {
 	var e Entry
 	_, written, err = c.Ledgers.change(ctx, agent, func(l *store.Ledger) bool {
-		e = Entry{ledger: l, agent: agent, signer: c.cfg.Signer, epoch: c.cfg.Start.Epoch(), fence: c.cfg.Start.Fence(), now: c.cfg.Clock()}
+		e = Entry{ledger: l, agent: agent, signer: c.cfg.Signer, epoch: c.cfg.Start.Epoch(), fence: c.cfg.Start.FenceFor(agent), now: c.cfg.Clock()}
 		put(&e)
 		return e.err == nil && e.changed
 	})

@@ -19,6 +19,8 @@ type Heard interface {
 	// Told takes what is said of a server; news is that something in its report differs from the one before. What
 	// cannot be filed comes again.
 	Told(ctx context.Context, a *resource.Agent, s resource.ServerReport, news bool) error
+	// Shown takes what is said of a server whose rack another hub works: it is shown, and nothing else.
+	Shown(a *resource.Agent, s resource.ServerReport, news bool)
 	// Laid takes the hold document that an agent has acknowledged.
 	Laid(agent string, d message.HoldDoc)
 	// Released takes that a hold is off the disk of its rack's agent.

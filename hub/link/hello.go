@@ -14,6 +14,10 @@ import (
 // hello answers what the agent should have, and sends what it has not; see greet.
 func (c *hearing) hello(ctx context.Context, a *resource.Agent, m message.Hello) error {
 	name := a.Metadata.Name
+	if c.cfg.Start.Shares() && !c.cfg.Start.WorksFor(name) {
+		c.contacts.with(name, func(k *contact) { k.overheard = m.Session })
+		return nil
+	}
 	l, err := c.cfg.Store.Ledgers.Peek(name)
 	if err != nil {
 		return err
@@ -213,7 +217,7 @@ func (c *hearing) learn(ctx context.Context, a *resource.Agent, m message.Hello,
 // welcome answers a Hello and sends what is open. moved says that the agent's stage
 // is another.
 func (c *hearing) welcome(agent string, l *store.Ledger, m message.Hello, v verdict, p proof) (moved bool) {
-	answer := c.sender.word(m.Session)
+	answer := c.sender.word(agent, m.Session)
 	heads(&answer, l, m.Incarnation)
 	answer.HubHead = c.sender.hubHead()
 	answer.Reported = c.cfg.Reports.Reported(agent, m.Session)
@@ -255,7 +259,7 @@ func (c *hearing) welcome(agent string, l *store.Ledger, m message.Hello, v verd
 // guarded answers a Hello of an agent in guard mode: with a nonce, so that its reports count, and
 // with nothing of documents, from which it could conclude, or the hub. The agent is sent holds.
 func (c *hearing) guarded(agent string, l *store.Ledger, m message.Hello, p proof) {
-	answer := c.sender.word(m.Session)
+	answer := c.sender.word(agent, m.Session)
 	c.contacts.with(agent, func(k *contact) {
 		if p == proofSure {
 			answer.Nonce = k.give(m.Session, l, c.sender.nonce)

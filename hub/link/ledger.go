@@ -25,7 +25,7 @@ type Ledgers struct {
 // unavailable.
 func (c *Ledgers) change(ctx context.Context, agent string, change func(*store.Ledger) bool) (l store.Ledger, written bool, err error) {
 	c.cfg.Store.Haste.GiveWay(ctx)
-	ctx = store.Prompt(ctx) // who waits for the line may hurry
+	ctx = c.cfg.Start.UnderFor(store.Prompt(ctx), agent) // who waits for the line may hurry
 	line := c.lines.of(agent)
 	select {
 	case line <- struct{}{}:
@@ -40,10 +40,11 @@ func (c *Ledgers) change(ctx context.Context, agent string, change func(*store.L
 		if c.cfg.Start.Yields(ctx, agent, l.Owner) {
 			return l, false, c.cfg.Start.Writable()
 		}
+		fence := c.cfg.Start.FenceFor(agent)
 		if !change(&l) {
 			return l, false, nil
 		}
-		l.Owner = c.cfg.Start.Fence()
+		l.Owner = fence
 		err = c.cfg.Store.Ledgers.Put(ctx, &l)
 		if protocol.CodeOf(err) != protocol.CodeConflict || try == ledgerTries {
 			return l, err == nil, err

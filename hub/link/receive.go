@@ -58,6 +58,7 @@ func (c *hearing) take(m intake.Message) (part, parts int) {
 		c.metrics.refused.WithLabelValues(string(reasonRate)).Inc()
 		return 0, 0
 	}
+	ctx = c.cfg.Start.UnderFor(ctx, m.Agent)
 	if m.Leaf != message.LeafHello && m.Leaf != message.LeafApplied {
 		ctx = store.Patient(ctx)
 		c.cfg.Store.Haste.GiveWay(ctx)
@@ -109,7 +110,7 @@ func (c *hearing) stranger(agent, leaf string, err error) {
 	c.metrics.refused.WithLabelValues(string(reasonUnknown)).Inc()
 	c.cfg.Logger.Debug("message of an unknown agent", "agent", agent, "leaf", leaf, "err", err)
 	if (leaf == message.LeafHello || leaf == message.LeafReport) && c.strangers.AllowN(c.cfg.Clock(), 1) {
-		m := c.sender.word("")
+		m := c.sender.word(agent, "")
 		m.Refused = c.cfg.Terms.OfName(agent).Refusal()
 		if m.Refused == resource.CondAgentUnknown && c.unknowns.AllowN(c.cfg.Clock(), 1) {
 			c.cfg.Logger.Error("an agent speaks with a certificate of this hub, and the hub has no record of it: it was emptied, or restored from an older copy",

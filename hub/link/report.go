@@ -23,6 +23,9 @@ func (c *hearing) report(ctx context.Context, a *resource.Agent, m message.Repor
 		c.sender.retired(name, m.Session, copies)
 		return false, nil
 	}
+	if belongs && c.cfg.Start.Shares() && !c.cfg.Start.WorksFor(name) {
+		return c.overhear(a, m), nil
+	}
 	if !belongs || c.cfg.Start.Yields(ctx, name, m.Fence) || !c.sessions.counts(name, m.Session, m.Nonce) {
 		return false, nil
 	}

@@ -66,18 +66,18 @@ func (c *sender) nonce() string {
 }
 
 // word begins a Sync.
-func (c *sender) word(session string) message.Sync {
+func (c *sender) word(agent, session string) message.Sync {
 	return message.Sync{
-		Session: session, Protocol: protocol.Version, At: c.cfg.Clock(), Epoch: c.cfg.Start.Epoch(), Fence: c.cfg.Start.Fence(), ValidFor: message.SyncValid, Trust: c.cfg.Trust,
+		Session: session, Protocol: protocol.Version, At: c.cfg.Clock(), Epoch: c.cfg.Start.Epoch(), Fence: c.cfg.Start.FenceFor(agent), ValidFor: message.SyncValid, Trust: c.cfg.Trust,
 	}
 }
 
-// say sends a Sync, unless this hub has stepped down.
+// say sends a Sync, unless this hub leaves the agent to another one.
 func (c *sender) say(agent string, m message.Sync) {
 	if copies := c.cfg.Terms.CopiesOf(agent); m.Copied == nil && copies.Open() {
 		m.Copied = copies.Word()
 	}
-	if !c.cfg.Start.SteppedDown() {
+	if c.cfg.Start.WorksFor(agent) {
 		c.send(message.TopicDown(agent, message.LeafSync), m)
 	}
 }
@@ -85,7 +85,7 @@ func (c *sender) say(agent string, m message.Sync) {
 // serves begins the answer to an agent; one that neither serves its rack nor stands by any more, or of
 // which that is not known, is told so, and nothing else.
 func (c *sender) serves(a *resource.Agent, session string) (message.Sync, bool) {
-	m := c.word(session)
+	m := c.word(a.Metadata.Name, session)
 	if !c.cfg.Terms.Belongs(a) {
 		m.Refused = c.cfg.Terms.Of(a).Refusal()
 		c.say(a.Metadata.Name, m)
@@ -112,14 +112,14 @@ func (c *sender) publish(topic string, sealed []byte) {
 
 // dismiss tells an agent that its term is over.
 func (c *sender) dismiss(agent, session string, e terms.Ending) {
-	m := c.word(session)
+	m := c.word(agent, session)
 	m.Trust, m.Refused, m.Ended = "", e.Code, c.cfg.Terms.LastWord(agent, e)
 	c.say(agent, m)
 }
 
 // retired tells an agent that was not chosen that another one of its disk goes on.
 func (c *sender) retired(agent, session string, copies *terms.Copies) {
-	m := c.word(session)
+	m := c.word(agent, session)
 	m.Copied = copies.Word()
 	c.say(agent, m)
 }

@@ -38,7 +38,7 @@ type sessions struct {
 // ask asks for a Hello that proves to be new. renew is an incarnation whose disk was
 // rolled back, or empty.
 func (c *sessions) ask(agent, session string, l *store.Ledger, renew string) {
-	m := c.sender.word(session)
+	m := c.sender.word(agent, session)
 	m.Again, m.Renew = true, renew
 	if renew != "" {
 		c.contacts.with(agent, func(k *contact) { m.Had = k.headOf(l).Sequence })
@@ -131,7 +131,7 @@ func (c *sessions) syncs(now time.Time) {
 			c.ask(agent, session.session, l, "")
 			continue
 		}
-		m := c.sender.word(session.session)
+		m := c.sender.word(agent, session.session)
 		m.Nonce = session.nonce
 		if !guards {
 			heads(&m, l, l.Peer.Incarnation)
@@ -189,7 +189,7 @@ func (c *sessions) challenge(agent, former string) {
 	if err != nil || former == "" {
 		return
 	}
-	m := c.sender.word(former)
+	m := c.sender.word(agent, former)
 	m.Again = true
 	c.contacts.with(agent, func(k *contact) {
 		m.Nonce = k.give(former, l, c.sender.nonce)
@@ -262,7 +262,7 @@ func (c *sessions) tellCopied(agent string) {
 	})
 	slices.Sort(all)
 	for _, session := range all {
-		c.sender.say(agent, c.sender.word(session))
+		c.sender.say(agent, c.sender.word(agent, session))
 	}
 }
 

@@ -253,6 +253,17 @@ func (m *Mirror) Again(agent string, shard int) {
 	}
 }
 
+// Anew has all that an agent reports taken over as if it was news, and be told whole: who has heard it did nothing with it.
+func (m *Mirror) Anew(agent string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if a := m.agents[agent]; a != nil {
+		for _, sh := range a.shards {
+			sh.taken, sh.has = time.Time{}, 0
+		}
+	}
+}
+
 // inventoryOf is what an image reported, with the inventory that an earlier report of
 // the agent carried: not each does.
 func inventoryOf(last *resource.ServerReport, now *protocol.ImageReport) *protocol.ImageReport {

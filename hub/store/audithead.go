@@ -15,16 +15,24 @@ type AuditHead struct {
 	Hash string `json:"hash"`
 }
 
-// AuditHead reads what was kept last of the audit log's head. The codes are unavailable, timeout
-// and internal.
-func (m *Meta) AuditHead(ctx context.Context) (AuditHead, error) {
-	h, _, err := m.auditHead(ctx)
+// AuditHead reads what was kept last of the head of a hub's audit log; hub is the name of one of several that share the
+// store, each of which has a log of its own, and empty for one that is alone. The codes are unavailable, timeout and
+// internal.
+func (m *Meta) AuditHead(ctx context.Context, hub string) (AuditHead, error) {
+	h, _, err := m.auditHead(ctx, auditKeyOf(hub))
 	return h, err
 }
 
-func (m *Meta) auditHead(ctx context.Context) (h AuditHead, revision uint64, err error) {
+func auditKeyOf(hub string) string {
+	if hub == "" {
+		return auditKey
+	}
+	return auditKey + "." + hub
+}
+
+func (m *Meta) auditHead(ctx context.Context, key string) (h AuditHead, revision uint64, err error) {
 	const op = "read the audit log's head"
-	e, err := m.core.kv.Get(ctx, auditKey)
+	e, err := m.core.kv.Get(ctx, key)
 	if errors.Is(err, state.ErrNotFound) {
 		return h, 0, nil
 	}
@@ -32,18 +40,18 @@ func (m *Meta) auditHead(ctx context.Context) (h AuditHead, revision uint64, err
 		return h, 0, stateError(op, err)
 	}
 	if err := json.Unmarshal(e.Value, &h); err != nil {
-		return h, 0, protocol.Errorf(protocol.CodeInternal, op, "%s: %w", auditKey, err)
+		return h, 0, protocol.Errorf(protocol.CodeInternal, op, "%s: %w", key, err)
 	}
 	return h, e.Revision, nil
 }
 
-// AuditHeadOf is the head that a listed entry has; false for another entry, or one that cannot be read.
-func AuditHeadOf(e state.Entry) (h AuditHead, ok bool) {
-	return h, e.Key == auditKey && json.Unmarshal(e.Value, &h) == nil
+// AuditHeadOf is the head of a hub's log that a listed entry has; false for another entry, or one that cannot be read.
+func AuditHeadOf(e state.Entry, hub string) (h AuditHead, ok bool) {
+	return h, e.Key == auditKeyOf(hub) && json.Unmarshal(e.Value, &h) == nil
 }
 
-// KeepAuditHead writes the audit log's head. The codes are unavailable, timeout and conflict.
-func (m *Meta) KeepAuditHead(ctx context.Context, h AuditHead) error {
+// KeepAuditHead writes the head of a hub's audit log, as AuditHead names it. The codes are unavailable, timeout and conflict.
+func (m *Meta) KeepAuditHead(ctx context.Context, hub string, h AuditHead) error {
 	const op = "keep the audit log's head"
 	if err := m.core.healthy(); err != nil {
 		return err
@@ -52,14 +60,14 @@ func (m *Meta) KeepAuditHead(ctx context.Context, h AuditHead) error {
 	if err != nil {
 		return err
 	}
-	_, revision, err := m.auditHead(ctx)
+	_, revision, err := m.auditHead(ctx, auditKeyOf(hub))
 	if err != nil {
 		return err
 	}
 	if revision == 0 {
-		_, err = m.core.kv.Create(ctx, auditKey, raw)
+		_, err = m.core.kv.Create(ctx, auditKeyOf(hub), raw)
 	} else {
-		_, err = m.core.kv.Update(ctx, auditKey, raw, revision)
+		_, err = m.core.kv.Update(ctx, auditKeyOf(hub), raw, revision)
 	}
 	if err != nil {
 		return stateError(op, err)

@@ -36,6 +36,21 @@ func (hs *Hubs) List() (out []Hub) {
 	return out
 }
 
+// Newest reads one from the store itself. The codes are not_found, internal, unavailable and timeout.
+func (hs *Hubs) Newest(ctx context.Context, name string) (Hub, error) {
+	const op = "read a hub"
+	h := Hub{Name: name}
+	e, err := hs.core.kv.Get(ctx, hubBucket+"."+name)
+	if err != nil {
+		return h, stateError(op, err)
+	}
+	h.Revision = e.Revision
+	if err := json.Unmarshal(e.Value, &h); err != nil {
+		return h, protocol.Errorf(protocol.CodeInternal, op, "%q: %w", e.Key, err)
+	}
+	return h, nil
+}
+
 // Put writes one, compare-and-set on its revision, which it updates. The codes are invalid, conflict, unavailable and
 // timeout.
 func (hs *Hubs) Put(ctx context.Context, h *Hub) error {

@@ -1,0 +1,58 @@
+package control
+
+import (
+	"context"
+
+	"rackboot/hub/store"
+	"rackboot/hub/wake"
+	"rackboot/protocol/resource"
+)
+
+// Took has this hub work a unit that another one, or nobody, has worked: its agents are asked for a Hello, and are told
+// under which fence.
+func (c *Control) Took(unit string) {
+	for _, agent := range c.agentsOf(unit) {
+		if !c.Link.Takes(agent) {
+			c.announces.Store(true)
+		}
+	}
+	c.wake.Unit(unit)
+}
+
+// Left forgets what this hub knew of the agents of a unit that another one works now.
+func (c *Control) Left(unit string) {
+	for _, agent := range c.agentsOf(unit) {
+		c.Link.Forget(agent)
+	}
+}
+
+func (c *Control) agentsOf(unit string) (out []string) {
+	rack, is := wake.RackOf(unit)
+	if !is {
+		return nil
+	}
+	for _, a := range store.List[*resource.Agent](c.cfg.Store.Objects) {
+		if a.Spec.RackRef.Name == rack {
+			out = append(out, a.Metadata.Name)
+		}
+	}
+	return out
+}
+
+// followFor bounds how long it is waited for what others have filed.
+const followFor = tickPause
+
+// shared is what is due each second where hubs share the store.
+func (c *Control) shared() {
+	if !c.fence.Shares() {
+		return
+	}
+	if c.announces.Swap(false) {
+		c.Link.Announce()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), followFor)
+	defer cancel()
+	if err := c.Events.Follow(ctx); err != nil {
+		c.cfg.Logger.Warn("what other hubs have filed was not read; it is tried again", "err", err)
+	}
+}

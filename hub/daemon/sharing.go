@@ -1,0 +1,75 @@
+package daemon
+
+import (
+	"context"
+	"time"
+
+	"rackboot/hub/fence"
+	"rackboot/hub/plan/hubs"
+	"rackboot/hub/sharing"
+	"rackboot/hub/store"
+	"rackboot/protocol"
+	"rackboot/state/clock"
+)
+
+// shares reports whether other hubs may work on the same store: it and the broker are on servers that all of them reach.
+// With a broker within the process a hub hears none of the others' agents.
+func (c *Config) shares() bool { return c.Store.NATS != nil && c.Broker.URL != "" }
+
+// sharedName is this hub's name among those that share the store; empty of one that is alone.
+func (c *Config) sharedName() string {
+	if !c.shares() {
+		return ""
+	}
+	return c.Store.NATS.Name
+}
+
+// share has the hub work besides others on its store. One that is to be alone is, or does not start.
+func (h *hub) share(ctx context.Context, c Config, api string) error {
+	if h.start.Lost() != nil {
+		return nil
+	}
+	if !c.shares() {
+		return h.alone(ctx)
+	}
+	h.sharing = sharing.New(sharing.Config{
+		Store: h.store, Start: h.start, Logger: h.log,
+		Self: store.Hub{Name: c.sharedName(), Run: h.start.Fence().Hub, API: api, Version: h.options.Version, Began: clock.Now().UTC()},
+		Took: func(unit string) { h.control.Took(unit) }, Left: func(unit string) { h.control.Left(unit) },
+	})
+	h.start.Share(h.sharing)
+	return h.reg.Register(h.sharing)
+}
+
+// alone removes what hubs have left that shared the store and do not run. It waits to see whether one does, where there
+// are any.
+func (h *hub) alone(ctx context.Context) error {
+	before := h.store.Hubs.List()
+	if len(before) == 0 {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(2*hubs.BeatEvery + hubs.BeatEvery/2):
+	}
+	for _, was := range before {
+		u, err := h.store.Hubs.Newest(ctx, was.Name)
+		switch {
+		case protocol.CodeOf(err) == protocol.CodeNotFound:
+			continue
+		case err != nil:
+			return err
+		case u.Revision != was.Revision:
+			return protocol.Errorf(protocol.CodeConflict, "use the hub's store", "hub %s at %s works on it", u.Name, u.API).
+				WithHint("set broker.url, so that this hub hears the agents too and shares the store; or stop the other one")
+		}
+		if err := h.store.Hubs.Remove(ctx, u); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// worksSite reports whether this hub does what is done once for all racks.
+func (h *hub) worksSite() bool { return h.start.Works(fence.Site) }

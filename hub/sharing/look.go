@@ -1,0 +1,132 @@
+package sharing
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"rackboot/hub/fence"
+	"rackboot/hub/plan/hubs"
+	"rackboot/hub/store"
+	"rackboot/hub/wake"
+	"rackboot/protocol"
+	"rackboot/protocol/resource"
+)
+
+// takers is how many units are taken at once: a write mostly waits for the store.
+const takers = 8
+
+// look sees who is there, and takes what is to be taken.
+func (r *Room) look(ctx context.Context) {
+	v := r.view()
+	r.metrics.members.Set(float64(len(v.Others) + 1))
+	var takes []string
+	works := map[string]bool{}
+	for _, unit := range r.units() {
+		switch hubs.Decide(unit, r.Owner(unit).Hub, v) {
+		case hubs.Works, hubs.Pauses:
+			works[unit] = true
+		case hubs.Takes:
+			takes = append(takes, unit)
+		case hubs.Waits:
+		}
+	}
+	for _, unit := range r.take(ctx, takes) {
+		works[unit] = true
+	}
+	r.metrics.units.Set(float64(len(works)))
+	r.mu.Lock()
+	before := r.works
+	r.works = works
+	r.mu.Unlock()
+	for unit := range before {
+		if !works[unit] {
+			r.metrics.moved.WithLabelValues(left).Inc()
+			r.cfg.Left(unit)
+		}
+	}
+}
+
+// view is what this hub knows of itself and of others.
+func (r *Room) view() hubs.View {
+	list := r.cfg.Store.Hubs.List()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now()
+	v := hubs.View{
+		Self:    hubs.Member{Name: r.self.Name, Run: r.self.Run, Draining: r.self.Draining, Settled: r.alone || now >= hubs.SettledAfter},
+		Beats:   r.own > 0 && hubs.Beats(r.last, now),
+		Unknown: map[string]bool{},
+	}
+	there := map[string]bool{}
+	for _, h := range list {
+		if h.Name == r.self.Name {
+			continue
+		}
+		there[h.Run] = true
+		s := r.seen[h.Run].See(h.Beat, now, r.own)
+		r.seen[h.Run] = s
+		switch hubs.Judge(s, now, r.own) {
+		case hubs.Unseen:
+			v.Unknown[h.Run] = true
+		case hubs.Alive:
+			v.Others = append(v.Others, hubs.Member{Name: h.Name, Run: h.Run, Draining: h.Draining, Settled: hubs.Settled(s, now)})
+		case hubs.Dead:
+		}
+	}
+	for run := range r.seen {
+		if !there[run] {
+			delete(r.seen, run)
+		}
+	}
+	return v
+}
+
+// units are all that there is to work, in order.
+func (r *Room) units() []string {
+	out := []string{fence.Site}
+	for _, rack := range store.List[*resource.Rack](r.cfg.Store.Objects) {
+		out = append(out, wake.RackUnit(rack.Metadata.Name))
+	}
+	return out
+}
+
+// take takes units from whoever has them, and returns those that it could.
+func (r *Room) take(ctx context.Context, units []string) (taken []string) {
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	for part := range slices.Chunk(units, max(1, (len(units)+takers-1)/takers)) {
+		wait.Go(func() {
+			for _, unit := range part {
+				if !r.takeOne(ctx, unit) {
+					continue
+				}
+				mu.Lock()
+				taken = append(taken, unit)
+				mu.Unlock()
+				r.metrics.moved.WithLabelValues(took).Inc()
+				r.cfg.Took(unit)
+			}
+		})
+	}
+	wait.Wait()
+	return taken
+}
+
+// takeOne takes a unit by compare-and-set, with a fence above all that it had. What is lost to another hub is looked at
+// again.
+func (r *Room) takeOne(ctx context.Context, name string) bool {
+	u, err := r.cfg.Store.Units.Get(name)
+	if err == nil {
+		if u.Owner, err = r.cfg.Start.Above(ctx, u.Owner.Number); err == nil {
+			err = r.cfg.Store.Units.Put(ctx, &u)
+		}
+	}
+	if err != nil && protocol.CodeOf(err) != protocol.CodeConflict && ctx.Err() == nil {
+		r.cfg.Logger.Warn("a unit was not taken; it is tried again", "unit", name, "err", err)
+	}
+	if err == nil {
+		r.cfg.Logger.Info("works a unit", "unit", name, "fence", u.Owner.Number)
+	}
+	return err == nil
+}

@@ -1,0 +1,194 @@
+package sharing
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"rackboot/hub/fence"
+	"rackboot/hub/plan/hubs"
+	"rackboot/hub/store"
+	"rackboot/hub/wake"
+	"rackboot/protocol"
+	"rackboot/protocol/message"
+	"rackboot/protocol/resource"
+)
+
+// Config is what a Room is made of.
+type Config struct {
+	Store *store.Store
+	Start *fence.Start
+	// Self says who this hub is; its Name is its own on the store.
+	Self store.Hub
+	// Took is called once this hub works a unit that it has not worked before, and Left when another one has taken it.
+	Took, Left func(unit string)
+	Logger     *slog.Logger
+}
+
+// Room is what one of several hubs knows of the others. It is safe for concurrent use.
+type Room struct {
+	cfg     Config
+	began   time.Time // by the monotonic clock
+	metrics metrics
+
+	mu    sync.Mutex
+	self  store.Hub
+	own   uint64                   // beats that are stored
+	last  time.Duration            // when the newest was, since began
+	alone bool                     // no other hub was there when this one began
+	seen  map[string]hubs.Sighting // by run
+	works map[string]bool          // the units that this hub worked when it looked last
+}
+
+// New returns a room of which nobody has heard; Run has it beat. self's run is that of the start.
+func New(cfg Config) *Room {
+	r := &Room{cfg: cfg, began: time.Now(), self: cfg.Self, seen: map[string]hubs.Sighting{}, works: map[string]bool{}, alone: true, metrics: newMetrics()}
+	for _, h := range cfg.Store.Hubs.List() {
+		if h.Name == r.self.Name {
+			r.self.Revision = h.Revision // of an earlier start, whose folder this is
+		} else {
+			r.alone = false
+		}
+	}
+	return r
+}
+
+func (r *Room) now() time.Duration { return time.Since(r.began) }
+
+// Owner implements [fence.Units].
+func (r *Room) Owner(unit string) message.Fence {
+	u, err := r.cfg.Store.Units.Get(unit)
+	if err != nil {
+		r.cfg.Logger.Error("cannot read who works a unit", "unit", unit, "err", err)
+	}
+	return u.Owner
+}
+
+// Works implements [fence.Units].
+func (r *Room) Works(unit string) bool {
+	if r.Owner(unit).Hub != r.self.Run {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.own > 0 && hubs.Beats(r.last, r.now())
+}
+
+// Newest implements [fence.Units].
+func (r *Room) Newest(ctx context.Context, unit string) (message.Fence, error) {
+	u, err := r.cfg.Store.Units.Newest(ctx, unit)
+	return u.Owner, err
+}
+
+// Of implements [fence.Units].
+func (r *Room) Of(agent string) string {
+	a, err := store.Peek[*resource.Agent](r.cfg.Store.Objects, agent)
+	if err != nil {
+		return fence.Site
+	}
+	return wake.RackUnit(a.Spec.RackRef.Name)
+}
+
+// Under implements [fence.Units].
+func (r *Room) Under(ctx context.Context, unit string) context.Context {
+	return store.Under(ctx, unit, r.self.Run)
+}
+
+// beatTimeout bounds one beat: what comes later is none.
+const beatTimeout = hubs.DeadAfter
+
+// Run beats, and takes what this hub is to work, until ctx ends; then it says that it goes. The code is conflict where
+// another hub has this one's name.
+func (r *Room) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		every(ctx, func() {
+			if err := r.beat(ctx); err != nil {
+				cancel(err)
+			}
+		})
+	}()
+	every(ctx, func() { r.look(ctx) })
+	<-done
+	if err := context.Cause(ctx); protocol.CodeOf(err) == protocol.CodeConflict {
+		return err
+	}
+	r.leave()
+	return nil
+}
+
+func every(ctx context.Context, do func()) {
+	tick := time.NewTicker(hubs.BeatEvery)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		do()
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		}
+	}
+}
+
+// beat says that this hub is there.
+func (r *Room) beat(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, beatTimeout)
+	defer cancel()
+	r.mu.Lock()
+	r.self.Beat++
+	next := r.self
+	r.mu.Unlock()
+	err := r.cfg.Store.Hubs.Put(ctx, &next)
+	if protocol.CodeOf(err) == protocol.CodeConflict {
+		next.Revision, err = r.mine(next)
+	}
+	if err != nil {
+		if protocol.CodeOf(err) == protocol.CodeConflict {
+			return err
+		}
+		r.cfg.Logger.Warn("this hub's beat was not stored", "err", err)
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.self.Revision = next.Revision
+	r.own++
+	r.last = r.now()
+	return nil
+}
+
+// mine is the revision of this hub's record after it was not written: what was there may be a beat of its own whose
+// answer was lost, or of the start before. The code is conflict where another start runs.
+func (r *Room) mine(next store.Hub) (uint64, error) {
+	for _, h := range r.cfg.Store.Hubs.List() {
+		if h.Name != next.Name {
+			continue
+		}
+		r.mu.Lock()
+		first := r.own == 0
+		r.mu.Unlock()
+		if h.Run != next.Run && !first {
+			return 0, protocol.Errorf(protocol.CodeConflict, "share a store", "another hub has the name %s too, at %s", next.Name, h.API).
+				WithHint("give each hub a name of its own: store.nats.name of its file")
+		}
+		return h.Revision, nil
+	}
+	return 0, nil // somebody has removed it
+}
+
+// leave removes this hub's record, so that others need not wait until it is dead.
+func (r *Room) leave() {
+	ctx, cancel := context.WithTimeout(context.Background(), beatTimeout)
+	defer cancel()
+	r.mu.Lock()
+	self := r.self
+	r.mu.Unlock()
+	if err := r.cfg.Store.Hubs.Remove(ctx, self); err != nil {
+		r.cfg.Logger.Warn("others learn by its silence that this hub has ended", "err", err)
+	}
+}
+
+var _ fence.Units = (*Room)(nil)
