@@ -24,6 +24,8 @@ type contact struct {
 	greeted  string // the session whose Hello was answered last
 	// overheard is the session of an agent that another hub works.
 	overheard string
+	// told is the sequence of the newest word on the hub's store that the agent has said that it keeps.
+	told uint64
 	head      message.StoreHead // the furthest that the agent has said of its store
 	reverted  reverted
 

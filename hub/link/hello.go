@@ -14,7 +14,7 @@ import (
 // hello answers what the agent should have, and sends what it has not; see greet.
 func (c *hearing) hello(ctx context.Context, a *resource.Agent, m message.Hello) error {
 	name := a.Metadata.Name
-	if c.cfg.Start.Shares() && !c.cfg.Start.WorksFor(name) {
+	if c.cfg.Start.Shares() && c.cfg.Start.Yields(ctx, name, m.Fence) {
 		c.contacts.with(name, func(k *contact) { k.overheard = m.Session })
 		return nil
 	}
@@ -139,6 +139,7 @@ func (c *hearing) toldOf(a *resource.Agent, m message.Hello) {
 		c.cfg.Logger.Warn("what an agent was told of the hub's store was not signed by this hub", "agent", name, "err", err)
 		return
 	}
+	c.contacts.with(name, func(k *contact) { k.told = max(k.told, kept.Sequence) })
 	if why := c.cfg.Start.Told(name, kept); why != "" {
 		c.contacts.with(name, func(k *contact) { k.progress.judge(why, false, true, m.Session, c.cfg.Clock()) })
 	}
@@ -219,7 +220,7 @@ func (c *hearing) learn(ctx context.Context, a *resource.Agent, m message.Hello,
 func (c *hearing) welcome(agent string, l *store.Ledger, m message.Hello, v verdict, p proof) (moved bool) {
 	answer := c.sender.word(agent, m.Session)
 	heads(&answer, l, m.Incarnation)
-	answer.HubHead = c.sender.hubHead()
+	answer.HubHead = c.sender.hubHead(c.contacts.see(agent).told)
 	answer.Reported = c.cfg.Reports.Reported(agent, m.Session)
 	behind, inStep := standing(l, c.cfg.Start.Epoch(), m.Applied, m.Digests)
 	announced := c.sender.announceNonce()

@@ -30,16 +30,18 @@ type sender struct {
 // all of them, and none is made, nor anything written at an agent, where nothing has changed.
 const tellEvery = message.SyncEvery / 2
 
-// hubHead is the sealed word on the hub's store; nil where nothing is known of it.
-func (c *sender) hubHead() []byte {
+// hubHead is the sealed word on the hub's store; nil where nothing is known of it, or less than the agent has heard of,
+// up to atLeast, from another hub on the same store.
+func (c *sender) hubHead(atLeast uint64) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.cfg.Clock()
-	if c.told != nil && now.Sub(c.toldAt) < tellEvery && !now.Before(c.toldAt) {
+	shares := c.cfg.Start.Shares()
+	if c.told != nil && now.Sub(c.toldAt) < tellEvery && !now.Before(c.toldAt) && !(shares && c.toldOf.Sequence < atLeast) {
 		return c.told
 	}
 	head, known := c.cfg.Start.HubHead()
-	if !known {
+	if !known || shares && head.Sequence < atLeast {
 		return nil
 	}
 	if was := c.toldOf; c.told != nil && head.Store == was.Store && head.Epoch == was.Epoch && head.Sequence == was.Sequence && head.AuditSeq == was.AuditSeq {

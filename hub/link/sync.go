@@ -135,7 +135,7 @@ func (c *sessions) syncs(now time.Time) {
 		m.Nonce = session.nonce
 		if !guards {
 			heads(&m, l, l.Peer.Incarnation)
-			m.HubHead = c.sender.hubHead()
+			m.HubHead = c.sender.hubHead(c.contacts.see(agent).told)
 			m.Reported = c.cfg.Reports.Reported(agent, m.Session)
 		}
 		c.sender.say(agent, m)

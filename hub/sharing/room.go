@@ -153,8 +153,16 @@ func (r *Room) beat(ctx context.Context) error {
 		return nil
 	}
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.self.Revision = next.Revision
+	r.mu.Unlock()
+	// What this hub knows of who works what is as old as its mirror: a hub that was stopped may have its beat stored
+	// before it hears of all that has happened.
+	if !r.cfg.Store.Hubs.Reached(ctx, next.Revision) {
+		r.cfg.Logger.Warn("this hub hears of its own beat late", "beat", next.Beat)
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.own++
 	r.last = r.now()
 	return nil

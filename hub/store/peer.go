@@ -70,6 +70,12 @@ func (hs *Hubs) Put(ctx context.Context, h *Hub) error {
 	return nil
 }
 
+// Reached waits until what was written up to a revision has come here, and reports whether it has before ctx ended.
+func (hs *Hubs) Reached(ctx context.Context, revision uint64) bool {
+	there := func() bool { return hs.core.mirror.position() >= revision }
+	return hs.core.awaits(ctx, there) && there()
+}
+
 // Remove removes one at its revision. The codes are conflict, unavailable and timeout.
 func (hs *Hubs) Remove(ctx context.Context, h Hub) error {
 	if err := hs.core.remove(ctx, hubBucket+"."+h.Name, h.Revision); err != nil {

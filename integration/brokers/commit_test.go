@@ -227,7 +227,7 @@ func startCluster(t *testing.T) *cluster {
 		name := fmt.Sprintf("n%d", i+1)
 		sv := &server{t: t, name: name, dir: dir, addr: freeAddress(t), program: program}
 		conf := filepath.Join(dir, name+".conf")
-		text := fmt.Sprintf("server_name: %s\nlisten: %q\njetstream { store_dir: %q, sync_interval: always }\ncluster { name: c, listen: %q, routes: [%s] }\n",
+		text := fmt.Sprintf("server_name: %s\nlisten: %q\njetstream { store_dir: %q, sync_interval: always }\ncluster { name: c, no_advertise: true, listen: %q, routes: [%s] }\n",
 			name, sv.addr, filepath.Join(dir, name), strings.TrimPrefix(routes[i], "nats://"), strings.Join(routes, ", "))
 		if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

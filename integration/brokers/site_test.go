@@ -52,7 +52,8 @@ type site struct {
 	agent     agentdaemon.Config
 	client    *api.Client
 	broker    *place
-	toHub     *proxy // the hub's way to the broker
+	toHub     *proxy   // the hub's way to the broker
+	toStore   []*proxy // the hub's ways to the servers of its store, where these are others
 	toAgent   *proxy
 	stopHub   func()
 	stopAgent func()

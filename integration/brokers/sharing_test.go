@@ -1,0 +1,144 @@
+package brokers
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	hubcluster "rackboot/hub/cluster"
+	"rackboot/protocol/resource"
+	"rackboot/state"
+)
+
+// TestHubsShareAStore: two hubs on three NATS servers and one broker, with an agent whose server boots, is held and is
+// released by either. The hub that works the rack is cut off from everything, comes back, and ends.
+func TestHubsShareAStore(t *testing.T) {
+	t.Parallel()
+	c := startCluster(t)
+	a := newSite(t, 0, mosquitto)
+	a.shares(c, "a", a.hub.DataDir)
+	a.startHub()
+	if _, err := a.client.Objects.Apply(t.Context(), a.manifests(), false); err != nil {
+		t.Fatal(err)
+	}
+	a.join()
+	a.startAgent()
+	a.running("the disk boot after the installation")
+
+	b := *a
+	b.client, b.toHub = nil, newProxy(t, a.broker.addrs...)
+	b.hub.Broker.URL, b.hub.API = b.toHub.url(), freeAddress(t)
+	b.shares(c, "b", filepath.Join(a.dir, "other"))
+	b.startHub()
+	kv := c.open()
+	by := map[string]*site{"a": a, "b": &b}
+	works := func() string { return worker(t, kv) }
+	worksIn := func(want string, most time.Duration) {
+		t.Helper()
+		begun := time.Now()
+		for works() != want {
+			if time.Since(begun) > most {
+				t.Fatalf("after %s the rack is worked by %q, not by %q", most, works(), want)
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		t.Logf("%s works the rack after %s", want, time.Since(begun).Round(10*time.Millisecond))
+	}
+
+	for name, s := range by { // whoever works the rack
+		id := s.hold("by-" + name)
+		a.word(id, resource.HoldFenced)
+		b.word(id, resource.HoldFenced)
+		s.release(id)
+	}
+	time.Sleep(7 * time.Second) // both are settled: who has it keeps it, or has it for good
+	first := works()
+	second := map[string]string{"a": "b", "b": "a"}[first]
+	one, other := by[first], by[second]
+
+	one.toHub.block()
+	for _, p := range one.toStore {
+		p.block()
+	}
+	id := other.hold("cut")
+	begun := time.Now()
+	other.word(id, resource.HoldFenced)
+	t.Logf("a hold is fenced %s after the hub that worked the rack was cut off", time.Since(begun).Round(10*time.Millisecond))
+	worksIn(second, time.Second)
+
+	one.toHub.cut(false)
+	for _, p := range one.toStore {
+		p.cut(false)
+	}
+	worksIn(first, 30*time.Second)
+	other.release(id)
+	id = one.hold("back")
+	other.word(id, resource.HoldFenced)
+
+	one.stopHub()
+	worksIn(second, 5*time.Second)
+	other.release(id)
+	other.running("released")
+	if network, _, _, installs := other.server.Boots.Counts(); network != 1 || installs != 1 {
+		t.Errorf("%d network boots and %d installations, want 1 and 1", network, installs)
+	}
+}
+
+// shares has a hub keep its store on the cluster, under a name and with a folder, which gets the hub's keys.
+func (s *site) shares(c *cluster, name, dir string) {
+	s.t.Helper()
+	if dir != s.hub.DataDir {
+		if err := os.CopyFS(filepath.Join(dir, "pki"), os.DirFS(filepath.Join(s.hub.DataDir, "pki"))); err != nil {
+			s.t.Fatal(err)
+		}
+		if out, err := exec.Command("chmod", "-R", "go=", dir).CombinedOutput(); err != nil {
+			s.t.Fatalf("%v: %s", err, out)
+		}
+		s.hub.DataDir = dir
+	}
+	on := &hubcluster.Config{Replicas: nodes, Name: name}
+	s.toStore = nil
+	for _, sv := range c.nodes {
+		p := newProxy(s.t, sv.addr)
+		s.toStore = append(s.toStore, p)
+		on.URLs = append(on.URLs, "nats://"+p.listener.Addr().String())
+	}
+	if err := on.Check(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.hub.Store.NATS = on
+}
+
+// worker is the name of the hub that works the rack; empty of none.
+func worker(t *testing.T, kv state.KV) string {
+	t.Helper()
+	entries, _, err := kv.List(context.Background(), "")
+	if err != nil {
+		return ""
+	}
+	runs, owner := map[string]string{}, ""
+	for _, e := range entries {
+		var h struct {
+			Run   string
+			Owner struct{ Hub string }
+		}
+		switch name, is := strings.CutPrefix(e.Key, "hub."); {
+		case e.Key == "unit.rack."+rackName:
+			if err := json.Unmarshal(e.Value, &h); err != nil {
+				t.Fatal(err)
+			}
+			owner = h.Owner.Hub
+		case is:
+			if err := json.Unmarshal(e.Value, &h); err != nil {
+				t.Fatal(err)
+			}
+			runs[h.Run] = name
+		}
+	}
+	return runs[owner]
+}
