@@ -44,6 +44,7 @@ type Room struct {
 // New returns a room of which nobody has heard; Run has it beat. self's run is that of the start.
 func New(cfg Config) *Room {
 	r := &Room{cfg: cfg, began: time.Now(), self: cfg.Self, seen: map[string]hubs.Sighting{}, works: map[string]bool{}, alone: true, metrics: newMetrics()}
+	cfg.Store.Units.Share()
 	for _, h := range cfg.Store.Hubs.List() {
 		if h.Name == r.self.Name {
 			r.self.Revision = h.Revision // of an earlier start, whose folder this is

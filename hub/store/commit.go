@@ -66,8 +66,13 @@ func (co *core) commit(ctx context.Context, ops []state.Op) ([]uint64, error) {
 
 // refresh brings keys up to date after a lost compare-and-set, so that a retry sees what it lost to.
 // That is waited for, since what others wrote may be a commit, of which one key alone would be
-// half. Only where nothing is watched the keys are read one by one.
+// half. Only where nothing is watched the keys are read one by one; never where other hubs write: with a ledger that is
+// newer than the holds a hub that takes a rack would have an agent enforce again what it has let go.
 func (co *core) refresh(ctx context.Context, keys ...string) {
+	alone := !co.several.Load()
+	if !alone && !co.following.Load() {
+		return // who lost loses again, until the watch has brought what it lost to
+	}
 	wait, stop := context.WithTimeout(ctx, refreshWait)
 	defer stop()
 	for _, key := range keys {
@@ -79,12 +84,12 @@ func (co *core) refresh(ctx context.Context, keys ...string) {
 				co.refreshTakers(ctx, e)
 			}
 		case err == nil:
-			if !co.awaits(wait, func() bool { return co.mirror.has(key, e.Revision) || co.mirror.position() >= e.Revision }) {
+			if !co.awaits(wait, func() bool { return co.mirror.has(key, e.Revision) || co.mirror.position() >= e.Revision }) && alone {
 				co.mirror.apply(co.readLogged(e))
 			}
 		case errors.Is(err, state.ErrNotFound) && had:
 			gone := func() bool { return !co.mirror.lives(key, old.Revision) }
-			if co.awaits(wait, gone); !gone() { // nothing is watched, or it hangs
+			if co.awaits(wait, gone); !gone() && alone { // nothing is watched, or it hangs
 				co.mirror.bury(key, old.Revision)
 			}
 		}

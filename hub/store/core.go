@@ -24,6 +24,8 @@ type core struct {
 	lost atomic.Pointer[heads.Loss]
 	// listed is what was listed before the store was opened; nil once it was used.
 	listed *Listed
+	// several says that other hubs write besides: one key is never newer here than the rest.
+	several atomic.Bool
 	// following says that a watch brings what others write.
 	following atomic.Bool
 	// joint joins small commits.

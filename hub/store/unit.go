@@ -24,6 +24,9 @@ type Units struct{ core *core }
 
 func unitKey(unit string) string { return unitBucket + "." + strings.ReplaceAll(unit, "/", ".") }
 
+// Share says that other hubs write to the store besides, before they do.
+func (us *Units) Share() { us.core.several.Store(true) }
+
 // Get returns a unit; one that nobody ever worked has no owner. The code is internal.
 func (us *Units) Get(name string) (Unit, error) {
 	e, ok := us.core.mirror.get(unitKey(name))

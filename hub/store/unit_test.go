@@ -100,3 +100,27 @@ func TestBeatsPass(t *testing.T) {
 		t.Fatalf("it stays: %v", err)
 	}
 }
+
+// Where several hubs write, a hub whose watch does not run learns of no key alone: a ledger would be newer here than the
+// holds that it speaks of.
+func TestNoKeyComesAlone(t *testing.T) {
+	for _, shared := range []bool{false, true} {
+		mem := storetest.NewMemory()
+		a, b := openOn(t, mem), openOn(t, mem)
+		if shared {
+			b.Units.Share()
+		}
+		one := Ledger{Agent: "agent", Version: 1}
+		if err := a.Ledgers.Put(t.Context(), &one); err != nil {
+			t.Fatal(err)
+		}
+		two := Ledger{Agent: "agent", Version: 2}
+		if err := b.Ledgers.Put(t.Context(), &two); protocol.CodeOf(err) != protocol.CodeConflict {
+			t.Fatalf("a ledger was written over another: %v", err)
+		}
+		got, err := b.Ledgers.Get("agent")
+		if want := map[bool]uint64{false: 1, true: 0}[shared]; err != nil || got.Version != want {
+			t.Errorf("shared %t: the mirror has version %d, not %d: %v", shared, got.Version, want, err)
+		}
+	}
+}
