@@ -2,6 +2,7 @@ package sharing
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 
@@ -16,23 +17,18 @@ import (
 // takers is how many units are taken at once: a write mostly waits for the store.
 const takers = 8
 
-// look sees who is there, and takes what is to be taken.
+// look sees who is there, and takes what is to be taken. One hub works all units, that of the site: which servers of a
+// group may boot its image is counted in the site's turn and heard of in those of racks, within one process. So the site
+// is taken last, once no other hub works a rack: what that gave has been written then, and is counted.
 func (r *Room) look(ctx context.Context) {
 	v := r.view()
 	r.metrics.members.Set(float64(len(v.Others) + 1))
-	var takes []string
-	works := map[string]bool{}
-	for _, unit := range r.units() {
-		switch hubs.Decide(unit, r.Owner(unit).Hub, v) {
-		case hubs.Works, hubs.Pauses:
-			works[unit] = true
-		case hubs.Takes:
-			takes = append(takes, unit)
-		case hubs.Waits:
-		}
-	}
-	for _, unit := range r.take(ctx, takes) {
-		works[unit] = true
+	works, racks := r.takes(ctx, v, r.racks())
+	if len(works) == racks {
+		site, _ := r.takes(ctx, v, []string{fence.Site})
+		maps.Copy(works, site)
+	} else if hubs.Decide(fence.Site, r.Owner(fence.Site).Hub, v) == hubs.Works {
+		works[fence.Site] = true
 	}
 	r.metrics.units.Set(float64(len(works)))
 	r.mu.Lock()
@@ -45,6 +41,25 @@ func (r *Room) look(ctx context.Context) {
 			r.cfg.Left(unit)
 		}
 	}
+}
+
+// takes are those of some units that this hub works, once it has taken what it is to work, and how many there are.
+func (r *Room) takes(ctx context.Context, v hubs.View, units []string) (works map[string]bool, all int) {
+	works = map[string]bool{}
+	var takes []string
+	for _, unit := range units {
+		switch hubs.Decide(fence.Site, r.Owner(unit).Hub, v) {
+		case hubs.Works, hubs.Pauses:
+			works[unit] = true
+		case hubs.Takes:
+			takes = append(takes, unit)
+		case hubs.Waits:
+		}
+	}
+	for _, unit := range r.take(ctx, takes) {
+		works[unit] = true
+	}
+	return works, len(units)
 }
 
 // view is what this hub knows of itself and of others.
@@ -82,9 +97,8 @@ func (r *Room) view() hubs.View {
 	return v
 }
 
-// units are all that there is to work, in order.
-func (r *Room) units() []string {
-	out := []string{fence.Site}
+// racks are the units of racks, in order.
+func (r *Room) racks() (out []string) {
 	for _, rack := range store.List[*resource.Rack](r.cfg.Store.Objects) {
 		out = append(out, wake.RackUnit(rack.Metadata.Name))
 	}

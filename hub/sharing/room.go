@@ -37,6 +37,7 @@ type Room struct {
 	own   uint64                   // beats that are stored
 	last  time.Duration            // when the newest was, since began
 	alone bool                     // no other hub was there when this one began
+	gone  bool                     // this hub has ended
 	seen  map[string]hubs.Sighting // by run
 	works map[string]bool          // the units that this hub worked when it looked last
 }
@@ -73,7 +74,7 @@ func (r *Room) Works(unit string) bool {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.own > 0 && hubs.Beats(r.last, r.now())
+	return !r.gone && r.own > 0 && hubs.Beats(r.last, r.now())
 }
 
 // Newest implements [fence.Units].
@@ -104,15 +105,18 @@ const beatTimeout = hubs.DeadAfter
 func (r *Room) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	beat := func() {
+		if err := r.beat(ctx); err != nil {
+			cancel(err)
+		}
+	}
+	beat() // before it is there a hub takes nothing
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		every(ctx, func() {
-			if err := r.beat(ctx); err != nil {
-				cancel(err)
-			}
-		})
+		every(ctx, beat)
 	}()
+	r.look(ctx)
 	every(ctx, func() { r.look(ctx) })
 	<-done
 	if err := context.Cause(ctx); protocol.CodeOf(err) == protocol.CodeConflict {
@@ -125,11 +129,12 @@ func (r *Room) Run(ctx context.Context) error {
 func every(ctx context.Context, do func()) {
 	tick := time.NewTicker(hubs.BeatEvery)
 	defer tick.Stop()
-	for ctx.Err() == nil {
-		do()
+	for {
 		select {
 		case <-ctx.Done():
+			return
 		case <-tick.C:
+			do()
 		}
 	}
 }
@@ -194,6 +199,7 @@ func (r *Room) leave() {
 	defer cancel()
 	r.mu.Lock()
 	self := r.self
+	r.gone = true
 	r.mu.Unlock()
 	if err := r.cfg.Store.Hubs.Remove(ctx, self); err != nil {
 		r.cfg.Logger.Warn("others learn by its silence that this hub has ended", "err", err)
