@@ -26,6 +26,9 @@ func (c *Control) Left(unit string) {
 	}
 }
 
+// Whole has agents tell all that they report once more, because another hub lacks some of it.
+func (c *Control) Whole() { c.reports.Whole() }
+
 func (c *Control) agentsOf(unit string) (out []string) {
 	rack, is := wake.RackOf(unit)
 	if !is {

@@ -3,6 +3,7 @@ package link
 import (
 	"bytes"
 	"context"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -36,6 +37,7 @@ type hearing struct {
 	sessions  *sessions
 	delivery  *delivery
 	strangers *rate.Limiter // bounds the answers to agents that are none any more
+	lacks     atomic.Uint64
 	unknowns  *rate.Limiter // bounds the log lines about agents that nothing is known of
 }
 

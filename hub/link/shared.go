@@ -33,6 +33,9 @@ func (c *hearing) overhear(a *resource.Agent, m message.Report) (taken bool) {
 		c.cfg.Heard.Found(m)
 		news, changed = c.cfg.Reports.Put(m, rack, now)
 	}
+	if !have {
+		c.lacks.Add(1)
+	}
 	for _, s := range news {
 		c.cfg.Heard.Shown(a, s, changed)
 	}
@@ -70,6 +73,10 @@ func (c *Room) Takes(agent string) bool {
 	c.sessions.ask(agent, session, l, "")
 	return true
 }
+
+// Lacks counts the reports of agents that another hub works which this one could not take: they tell a change of what it has
+// not heard.
+func (c *Room) Lacks() uint64 { return c.hearing.lacks.Load() }
 
 // overhears reports whether another hub works an agent, and it was heard lately.
 func (c *Room) overhears(agent string) bool {

@@ -253,6 +253,18 @@ func (m *Mirror) Again(agent string, shard int) {
 	}
 }
 
+// Whole has all agents be told that nothing of what they report is here, so that they tell all of it: another hub that
+// hears them lacks some.
+func (m *Mirror) Whole() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, a := range m.agents {
+		for _, sh := range a.shards {
+			sh.has = 0
+		}
+	}
+}
+
 // Anew has all that an agent reports taken over as if it was news, and be told whole: who has heard it did nothing with it.
 func (m *Mirror) Anew(agent string) {
 	m.mu.Lock()

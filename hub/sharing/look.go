@@ -30,6 +30,9 @@ func (r *Room) look(ctx context.Context) {
 	} else if hubs.Decide(fence.Site, r.Owner(fence.Site).Hub, v) == hubs.Works {
 		works[fence.Site] = true
 	}
+	if r.wanting() && works[fence.Site] {
+		r.cfg.Whole()
+	}
 	r.metrics.units.Set(float64(len(works)))
 	r.mu.Lock()
 	before := r.works
@@ -62,6 +65,19 @@ func (r *Room) takes(ctx context.Context, v hubs.View, units []string) (works ma
 	return works, len(units)
 }
 
+// wanting reports whether another hub lacks more of what agents report than it did. Agents are told with the next Sync, so
+// that it is not more than that in a minute.
+func (r *Room) wanting() (is bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, h := range r.cfg.Store.Hubs.List() {
+		if h.Name != r.self.Name && h.Lacks > r.lacks[h.Run] {
+			r.lacks[h.Run], is = h.Lacks, true
+		}
+	}
+	return is
+}
+
 // view is what this hub knows of itself and of others.
 func (r *Room) view() hubs.View {
 	list := r.cfg.Store.Hubs.List()
@@ -92,6 +108,7 @@ func (r *Room) view() hubs.View {
 	for run := range r.seen {
 		if !there[run] {
 			delete(r.seen, run)
+			delete(r.lacks, run)
 		}
 	}
 	return v

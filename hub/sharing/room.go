@@ -23,6 +23,9 @@ type Config struct {
 	Self store.Hub
 	// Took is called once this hub works a unit that it has not worked before, and Left when another one has taken it.
 	Took, Left func(unit string)
+	// Lacks counts what this hub could not take of what agents report, and Whole has agents tell all of it again.
+	Lacks func() uint64
+	Whole func()
 	Logger     *slog.Logger
 }
 
@@ -39,12 +42,13 @@ type Room struct {
 	alone bool                     // no other hub was there when this one began
 	gone  bool                     // this hub has ended
 	seen  map[string]hubs.Sighting // by run
+	lacks map[string]uint64        // of others, by run
 	works map[string]bool          // the units that this hub worked when it looked last
 }
 
 // New returns a room of which nobody has heard; Run has it beat. self's run is that of the start.
 func New(cfg Config) *Room {
-	r := &Room{cfg: cfg, began: time.Now(), self: cfg.Self, seen: map[string]hubs.Sighting{}, works: map[string]bool{}, alone: true, metrics: newMetrics()}
+	r := &Room{cfg: cfg, began: time.Now(), self: cfg.Self, seen: map[string]hubs.Sighting{}, works: map[string]bool{}, lacks: map[string]uint64{}, alone: true, metrics: newMetrics()}
 	cfg.Store.Units.Share()
 	for _, h := range cfg.Store.Hubs.List() {
 		if h.Name == r.self.Name {
@@ -145,6 +149,7 @@ func (r *Room) beat(ctx context.Context) error {
 	defer cancel()
 	r.mu.Lock()
 	r.self.Beat++
+	r.self.Lacks = r.cfg.Lacks()
 	next := r.self
 	r.mu.Unlock()
 	err := r.cfg.Store.Hubs.Put(ctx, &next)

@@ -13,9 +13,12 @@ type Hub struct {
 	Name string `json:"-"`   // stays over restarts
 	Run  string `json:"run"` // of this start
 	// Beat rises while it runs.
-	Beat     uint64    `json:"beat"`
-	Draining bool      `json:"draining,omitempty"` // it is about to end
-	API      string    `json:"api,omitempty"`      // its URL
+	Beat     uint64 `json:"beat"`
+	Draining bool   `json:"draining,omitempty"` // it is about to end
+	// Lacks counts what this hub could not take of what agents report, because it has not heard what that is told as a
+	// change of.
+	Lacks    uint64    `json:"lacks,omitempty"`
+	API      string    `json:"api,omitempty"` // its URL
 	Version  string    `json:"version,omitempty"`
 	Began    time.Time `json:"began"`
 	Revision uint64    `json:"-"` // for compare-and-set; 0 creates

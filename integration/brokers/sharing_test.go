@@ -50,6 +50,7 @@ func TestHubsShareAStore(t *testing.T) {
 		t.Logf("%s works the rack after %s", want, time.Since(begun).Round(10*time.Millisecond))
 	}
 
+	b.running("the same at the hub that came later")
 	for name, s := range by { // whoever works the rack
 		id := s.hold("by-" + name)
 		a.word(id, resource.HoldFenced)

@@ -24,7 +24,7 @@ func layers() []layer {
 		"netboot", "netboot/bootcert", "netboot/bootenv", "netboot/mirror", "netboot/chain", "netboot/dhcp", "netboot/dhcp6", "netboot/fsview", "netboot/httpboot", "netboot/iso", "netboot/tftp", "netboot/image",
 		"agent/guard", "agent/store", "agent/account", "agent/ask", "agent/attemptlog", "agent/boot", "agent/discover", "agent/files", "agent/heartbeat", "agent/inrush", "agent/link", "agent/loaders", "agent/local", "agent/reports", "agent/server", "agent/stream", "agent/trace", "agent/trial", "agent/installed", "agent/upgrade",
 	}
-	rooms := []string{"hub/approvals", "hub/claims", "hub/discovery", "hub/dispatch", "hub/env", "hub/events", "hub/exporter", "hub/fence", "hub/filing", "hub/firmware", "hub/grants", "hub/groups", "hub/holds", "hub/images", "hub/imports", "hub/inventory", "hub/link", "hub/maintenance", "hub/members", "hub/mirrors", "hub/reports", "hub/requests", "hub/revisions", "hub/rollouts", "hub/sealing", "hub/status", "hub/terms", "hub/trace", "hub/upgrades", "hub/view", "hub/wake", "hub/watch"}
+	rooms := []string{"hub/approvals", "hub/claims", "hub/discovery", "hub/dispatch", "hub/env", "hub/events", "hub/exporter", "hub/fence", "hub/filing", "hub/firmware", "hub/grants", "hub/groups", "hub/holds", "hub/images", "hub/imports", "hub/inventory", "hub/link", "hub/maintenance", "hub/members", "hub/mirrors", "hub/reports", "hub/requests", "hub/revisions", "hub/rollouts", "hub/sealing", "hub/sharing", "hub/status", "hub/terms", "hub/trace", "hub/upgrades", "hub/view", "hub/wake", "hub/watch"}
 	hub := slices.Concat([]string{"protocol", "protocol/resource", "protocol/api", "internal/conns", "protocol/wire", "internal/pending", "hub/access", "hub/approval", "hub/catalogue", "hub/intake", "hub/plan", "hub/plan/bootimages", "hub/plan/rollout", "hub/store", "hub/turns", "state", "state/jetstream", "state/blob", "state/file"}, offline)
 	return []layer{
 		{"internal/guard", nil, "the guards"},
@@ -127,6 +127,7 @@ func layers() []layer {
 
 		{"hub/plan", []string{"protocol", "protocol/message", "protocol/resource", "protocol/decide"}, "the hub's decisions are pure"},
 		{"hub/plan/bootimages", []string{"protocol", "protocol/message", "protocol/resource"}, "which image a group is to have is pure"},
+		{"hub/plan/hubs", nil, "which of several hubs works what is pure"},
 		{"hub/plan/rollout", []string{"protocol", "protocol/resource"}, "which server of a group is begun next is pure"},
 		{"hub/approval", []string{"protocol", "protocol/resource", "protocol/wire"}, "who approves what, and the key that signs it"},
 		{"hub/access", []string{"protocol/resource"}, "who may do what is pure"},
@@ -149,6 +150,7 @@ func layers() []layer {
 		{"hub/reports", []string{"protocol", "protocol/message", "protocol/resource"}, "what agents said last; it knows no store"},
 		{"hub/wake", []string{"protocol", "protocol/resource", "hub/store", "hub/turns"}, "whom a change wakes; what a turn does it knows as a function"},
 		{"hub/sealing", []string{"protocol/resource", "hub/store"}, "what the rooms share that seal secrets"},
+		{"hub/sharing", []string{"protocol", "protocol/message", "protocol/resource", "hub/fence", "hub/plan/hubs", "hub/store", "hub/wake"}, "a room: which hubs there are, and what this one works"},
 		{"hub/images", []string{"protocol", "protocol/resource", "internal/pending", "hub/catalogue", "hub/conditions", "hub/events", "hub/plan", "hub/plan/bootimages", "hub/store", "hub/wake", "state"}, "a room: registries and vendors it knows as interfaces"},
 		{"hub/link", []string{"protocol", "protocol/message", "protocol/resource", "protocol/api", "protocol/wire", "hub/events", "hub/fence", "hub/intake", "hub/plan", "hub/reports", "hub/store", "hub/terms", "hub/wake", "state"}, "a room: it speaks with agents, and knows what becomes of their words as an interface"},
 		{"hub/members", []string{"protocol", "protocol/message", "protocol/resource", "protocol/api", "protocol/decide", "protocol/wire", "hub/approval", "hub/events", "hub/link", "hub/store", "hub/terms", "hub/wake", "state"}, "a room: agents join, are certified, and go"},
@@ -192,7 +194,7 @@ func layers() []layer {
 		{"hub/backup", []string{"protocol", "protocol/api", "protocol/backupfile", "state", "state/depot", "state/file"}, "a room beside the others: what is copied it is given as functions"},
 		{"hub/backup/setting", []string{"protocol", "protocol/backupfile", "hub/backup", "state/depot", "state/depot/s3"}, "what the hub's file says of backups"},
 		{"hub/secret", []string{"protocol", "protocol/resource", "protocol/api", "hub/store"}, "has the key-encryption key; who uses it knows it as an interface"},
-		{"hub/daemon", slices.Concat(hub, []string{"hub/fence", "hub/members", "hub/sealing", "protocol/agentpackage", "protocol/backupfile", "protocol/link", "protocol/message", "hub/api", "hub/api/gate", "hub/audit", "hub/backup", "hub/backup/setting", "hub/broker", "hub/catalogue/fetch", "hub/checkpoint", "hub/cluster", "hub/control", "hub/iso", "hub/iso/openpgp", "hub/packages", "hub/pki", "hub/registry", "fdlimit", "hub/secret", "hub/support", "internal/metrics", "ready", "state/clock", "state/heads", "hub/webhooks", "hub/people"}), "puts a hub together from its file"},
+		{"hub/daemon", slices.Concat(hub, []string{"hub/fence", "hub/members", "hub/plan/hubs", "hub/sealing", "hub/sharing", "protocol/agentpackage", "protocol/backupfile", "protocol/link", "protocol/message", "hub/api", "hub/api/gate", "hub/audit", "hub/backup", "hub/backup/setting", "hub/broker", "hub/catalogue/fetch", "hub/checkpoint", "hub/cluster", "hub/control", "hub/iso", "hub/iso/openpgp", "hub/packages", "hub/pki", "hub/registry", "fdlimit", "hub/secret", "hub/support", "internal/metrics", "ready", "state/clock", "state/heads", "hub/webhooks", "hub/people"}), "puts a hub together from its file"},
 
 		{"cmd/internal/manifest", []string{"protocol", "protocol/resource"}, "reads manifests"},
 		{"cmd/internal/firstrack", []string{"protocol", "protocol/resource", "state/file"}, "writes files; it reads no BMC and asks nobody"},
