@@ -2,9 +2,9 @@ package sharing
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"rackboot/hub/fence"
 	"rackboot/hub/plan/hubs"
@@ -17,52 +17,41 @@ import (
 // takers is how many units are taken at once: a write mostly waits for the store.
 const takers = 8
 
-// look sees who is there, and takes what is to be taken. One hub works all units, that of the site: which servers of a
-// group may boot its image is counted in the site's turn and heard of in those of racks, within one process. So the site
-// is taken last, once no other hub works a rack: what that gave has been written then, and is counted.
+// look sees who is there, takes what is to be taken, and says what this hub works now that it has not worked before, and
+// the other way round.
+//
+// One hub works all units, that of the site: which servers of a group may boot its image is counted in the site's turn
+// and heard of in those of racks, within one process. So the site is taken last, once no other hub works a rack: what that
+// gave has been written then, and is counted.
 func (r *Room) look(ctx context.Context) {
 	v := r.view()
 	r.metrics.members.Set(float64(len(v.Others) + 1))
-	works, racks := r.takes(ctx, v, r.racks())
-	if len(works) == racks {
-		site, _ := r.takes(ctx, v, []string{fence.Site})
-		maps.Copy(works, site)
-	} else if hubs.Decide(fence.Site, r.Owner(fence.Site).Hub, v) == hubs.Works {
-		works[fence.Site] = true
+	units := r.racks()
+	if r.take(ctx, v, units) {
+		r.take(ctx, v, []string{fence.Site})
 	}
-	if r.wanting() && works[fence.Site] {
-		r.cfg.Whole()
+	works := map[string]bool{}
+	for _, unit := range append(units, fence.Site) {
+		if !r.owns(unit) {
+			continue
+		}
+		works[unit] = true
+		if !r.works[unit] {
+			r.metrics.moved.WithLabelValues(took).Inc()
+			r.cfg.Took(unit)
+		}
 	}
-	r.metrics.units.Set(float64(len(works)))
-	r.mu.Lock()
-	before := r.works
-	r.works = works
-	r.mu.Unlock()
-	for unit := range before {
+	for unit := range r.works {
 		if !works[unit] {
 			r.metrics.moved.WithLabelValues(left).Inc()
 			r.cfg.Left(unit)
 		}
 	}
-}
-
-// takes are those of some units that this hub works, once it has taken what it is to work, and how many there are.
-func (r *Room) takes(ctx context.Context, v hubs.View, units []string) (works map[string]bool, all int) {
-	works = map[string]bool{}
-	var takes []string
-	for _, unit := range units {
-		switch hubs.Decide(fence.Site, r.Owner(unit).Hub, v) {
-		case hubs.Works, hubs.Pauses:
-			works[unit] = true
-		case hubs.Takes:
-			takes = append(takes, unit)
-		case hubs.Waits:
-		}
+	r.works = works
+	r.metrics.units.Set(float64(len(works)))
+	if works[fence.Site] && r.wanting() {
+		r.cfg.Whole()
 	}
-	for _, unit := range r.take(ctx, takes) {
-		works[unit] = true
-	}
-	return works, len(units)
 }
 
 // wanting reports whether another hub lacks more of what agents report than it did. Agents are told with the next Sync, so
@@ -122,31 +111,47 @@ func (r *Room) racks() (out []string) {
 	return out
 }
 
-// take takes units from whoever has them, and returns those that it could.
-func (r *Room) take(ctx context.Context, units []string) (taken []string) {
-	var mu sync.Mutex
+// take takes those of some units that this hub is to work from whoever has them, and reports whether it has all.
+func (r *Room) take(ctx context.Context, v hubs.View, units []string) (all bool) {
+	all = true
+	var takes []string
+	for _, unit := range units {
+		switch hubs.Decide(fence.Site, r.Owner(unit).Hub, v) {
+		case hubs.Works, hubs.Pauses:
+		case hubs.Takes:
+			takes = append(takes, unit)
+		case hubs.Waits:
+			all = false
+		}
+	}
+	var failed atomic.Bool
+	var newest atomic.Uint64
 	var wait sync.WaitGroup
-	for part := range slices.Chunk(units, max(1, (len(units)+takers-1)/takers)) {
+	for part := range slices.Chunk(takes, max(1, (len(takes)+takers-1)/takers)) {
 		wait.Go(func() {
 			for _, unit := range part {
-				if !r.takeOne(ctx, unit) {
+				at, err := r.takeOne(ctx, unit)
+				if err != nil {
+					failed.Store(true)
 					continue
 				}
-				mu.Lock()
-				taken = append(taken, unit)
-				mu.Unlock()
-				r.metrics.moved.WithLabelValues(took).Inc()
-				r.cfg.Took(unit)
+				for was := newest.Load(); at > was && !newest.CompareAndSwap(was, at); was = newest.Load() {
+				}
 			}
 		})
 	}
 	wait.Wait()
-	return taken
+	if at := newest.Load(); at > 0 { // what the hub before has written is here then
+		ctx, cancel := context.WithTimeout(ctx, beatTimeout)
+		defer cancel()
+		r.cfg.Store.Hubs.Reached(ctx, at)
+	}
+	return all && !failed.Load()
 }
 
 // takeOne takes a unit by compare-and-set, with a fence above all that it had. What is lost to another hub is looked at
 // again.
-func (r *Room) takeOne(ctx context.Context, name string) bool {
+func (r *Room) takeOne(ctx context.Context, name string) (revision uint64, err error) {
 	u, err := r.cfg.Store.Units.Get(name)
 	if err == nil {
 		if u.Owner, err = r.cfg.Start.Above(ctx, u.Owner.Number); err == nil {
@@ -159,5 +164,5 @@ func (r *Room) takeOne(ctx context.Context, name string) bool {
 	if err == nil {
 		r.cfg.Logger.Info("works a unit", "unit", name, "fence", u.Owner.Number)
 	}
-	return err == nil
+	return u.Revision, err
 }

@@ -24,9 +24,9 @@ type Config struct {
 	// Took is called once this hub works a unit that it has not worked before, and Left when another one has taken it.
 	Took, Left func(unit string)
 	// Lacks counts what this hub could not take of what agents report, and Whole has agents tell all of it again.
-	Lacks func() uint64
-	Whole func()
-	Logger     *slog.Logger
+	Lacks  func() uint64
+	Whole  func()
+	Logger *slog.Logger
 }
 
 // Room is what one of several hubs knows of the others. It is safe for concurrent use.
@@ -43,7 +43,8 @@ type Room struct {
 	gone  bool                     // this hub has ended
 	seen  map[string]hubs.Sighting // by run
 	lacks map[string]uint64        // of others, by run
-	works map[string]bool          // the units that this hub worked when it looked last
+
+	works map[string]bool // the units that this hub owned when it looked last; of who looks
 }
 
 // New returns a room of which nobody has heard; Run has it beat. self's run is that of the start.
@@ -71,14 +72,20 @@ func (r *Room) Owner(unit string) message.Fence {
 	return u.Owner
 }
 
-// Works implements [fence.Units].
+// Works implements [fence.Units]. A unit that was taken is worked once the watch has brought the take: then all is here
+// that the hub before has written for it.
 func (r *Room) Works(unit string) bool {
-	if r.Owner(unit).Hub != r.self.Run {
+	if !r.owns(unit) {
 		return false
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return !r.gone && r.own > 0 && hubs.Beats(r.last, r.now())
+}
+
+func (r *Room) owns(unit string) bool {
+	u, err := r.cfg.Store.Units.Get(unit)
+	return err == nil && u.Owner.Hub == r.self.Run && r.cfg.Store.Units.Came(u)
 }
 
 // Newest implements [fence.Units].

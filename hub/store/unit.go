@@ -36,6 +36,10 @@ func (us *Units) Get(name string) (Unit, error) {
 	return unitOf(name, e.Entry)
 }
 
+// Came reports whether the watch has brought a unit as it was read, with all that was written before it: one's own write is
+// here at once.
+func (us *Units) Came(u Unit) bool { return us.core.mirror.position() >= u.Revision }
+
 // Newest is Get of the store itself, where the mirror may be behind. The codes are internal, unavailable and timeout.
 func (us *Units) Newest(ctx context.Context, name string) (Unit, error) {
 	e, err := us.core.kv.Get(ctx, unitKey(name))
