@@ -276,9 +276,9 @@ func newMirror() *mirror {
 	return m
 }
 
-// find returns the live entries that an index has of a key, in order of their keys.
-func (m *mirror) find(name, key string) []*cached {
+// find returns the live entries that an index has of a term, in order of their keys.
+func (m *mirror) find(name string, t term) []*cached {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return slices.Clone(m.indexes.named[name].entries[key])
+	return slices.Clone(m.indexes.named[name].find(t))
 }
