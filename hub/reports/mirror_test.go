@@ -1,8 +1,11 @@
 package reports
 
 import (
+	"reflect"
+	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"rackboot/protocol"
 	"rackboot/protocol/message"
@@ -57,5 +60,25 @@ func TestReportsAreTakenAgain(t *testing.T) {
 	m.Again("a", 0)
 	if put(1) || !put(0) || put(0) {
 		t.Error("after a failure of shard 0 that one is whole, once")
+	}
+}
+
+// What the reports of many servers say in the same words is in memory once, and nothing of it differs.
+func TestReportsShareWhatTheySay(t *testing.T) {
+	m := New()
+	report := func(server string) resource.ServerReport {
+		return resource.ServerReport{
+			Server: server, Identity: strings.Clone("board"), Attempt: &resource.AttemptReport{Reason: strings.Clone("reason")},
+			Safety: &protocol.Safety{Detection: protocol.Detection{Reason: strings.Clone("no log")}},
+		}
+	}
+	m.Put(message.Report{Agent: "a", Session: "s", Seq: 1, Servers: []resource.ServerReport{report("n1"), report("n2")}}, all(), time.Unix(1, 0))
+	one, _ := m.Server("n1")
+	other, _ := m.Server("n2")
+	if one.Safety != other.Safety || unsafe.StringData(one.Attempt.Reason) != unsafe.StringData(other.Attempt.Reason) || unsafe.StringData(one.Identity) != unsafe.StringData(other.Identity) {
+		t.Error("they share nothing")
+	}
+	if one.Attempt == other.Attempt || !reflect.DeepEqual(*one, report("n1")) || !reflect.DeepEqual(*other, report("n2")) {
+		t.Errorf("%+v and %+v", one, other)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"sync/atomic"
 
+	"rackboot/internal/once"
 	"rackboot/protocol/resource"
 	"rackboot/state"
 	"rackboot/state/heads"
@@ -29,12 +30,14 @@ type core struct {
 	// joint joins small commits.
 	joint joint
 	haste *Haste
+	// said has what resources have in common.
+	said *once.Table
 }
 
 func newCore(cfg Config) *core {
 	c := &core{
 		kv: cfg.KV, clock: cfg.Clock, newID: cfg.NewID, logger: cfg.Logger, crash: cfg.Crash, able: cfg.Healthy, listed: cfg.Listed,
-		mirror: newMirror(), joint: joint{kv: cfg.KV}, haste: &Haste{},
+		mirror: newMirror(), joint: joint{kv: cfg.KV}, haste: &Haste{}, said: once.New(),
 	}
 	c.lost.Store(cfg.Lost)
 	return c

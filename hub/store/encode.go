@@ -79,7 +79,6 @@ func read(e state.Entry) (cached, error) {
 			obj, err := decode(k, e)
 			if err == nil {
 				c.obj, c.closed = obj, closedOver(e.Value)
-				sameText(obj)
 				c.slim()
 			}
 			return c, err

@@ -67,7 +67,7 @@ func (s *Store) load(ctx context.Context) error {
 		if aside(e.Key) {
 			continue
 		}
-		c, err := read(e)
+		c, err := s.core.read(e)
 		if err != nil {
 			return err
 		}
