@@ -53,6 +53,5 @@ func (co *core) healthy() error {
 
 // shared is Peek for any kind; nil if there is none.
 func (co *core) shared(kind resource.Kind, name string) resource.Object {
-	e, _ := co.mirror.get(keyOf(kind, name))
-	return e.obj
+	return co.mirror.object(kind, name)
 }

@@ -157,6 +157,17 @@ func (m *mirror) get(key string) (cached, bool) {
 	return cached{}, false
 }
 
+// object is what a resource decodes to; nil where it is not there, or cannot be read. It makes no key: passes over a fleet ask
+// for each of its resources.
+func (m *mirror) object(kind resource.Kind, name string) resource.Object {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if e := m.buckets[m.bucket[kind]][name]; e != nil && !e.Deleted {
+		return e.obj
+	}
+	return nil
+}
+
 // list returns the live entries of a bucket in key order, for reading only. They are
 // sorted once after each change of the bucket.
 func (m *mirror) list(bucket string) []*cached {
@@ -263,15 +274,16 @@ type mirror struct {
 	subs    map[chan struct{}]bool
 	deltas  map[*Deltas]bool
 	kinds   map[string]resource.Kind // by bucket
+	bucket  map[resource.Kind]string
 }
 
 func newMirror() *mirror {
 	m := &mirror{
 		buckets: map[string]map[string]*cached{}, indexes: newIndexes(), tally: newTally(), sorted: map[string][]*cached{}, rolls: map[string]roll{}, labels: map[string]*labels.Index{}, subs: map[chan struct{}]bool{},
-		deltas: map[*Deltas]bool{}, touches: touches{racks: map[string]uint64{}}, kinds: map[string]resource.Kind{},
+		deltas: map[*Deltas]bool{}, touches: touches{racks: map[string]uint64{}}, kinds: map[string]resource.Kind{}, bucket: map[resource.Kind]string{},
 	}
 	for _, k := range resource.Kinds() {
-		m.kinds[bucketOf(k)] = k
+		m.kinds[bucketOf(k)], m.bucket[k] = k, bucketOf(k)
 	}
 	return m
 }
