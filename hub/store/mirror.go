@@ -157,6 +157,21 @@ func (m *mirror) get(key string) (cached, bool) {
 	return cached{}, false
 }
 
+// bare leaves away the Value of what is no resource, at a revision: whoever decoded it has it now.
+func (m *mirror) bare(key string, revision uint64) {
+	bucket, name := split(key)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.buckets[bucket][name]
+	if e == nil || e.Revision != revision || e.Deleted || e.Value == nil {
+		return
+	}
+	own := *e // which others read
+	own.sum, own.Value = headOf(e).Sum, nil
+	m.buckets[bucket][name] = &own
+	delete(m.sorted, bucket)
+}
+
 // object is what a resource decodes to; nil where it is not there, or cannot be read. It makes no key: passes over a fleet ask
 // for each of its resources.
 func (m *mirror) object(kind resource.Kind, name string) resource.Object {
