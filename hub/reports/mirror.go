@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"rackboot/internal/once"
+	"rackboot/hub/once"
 	"rackboot/protocol"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"

@@ -4,7 +4,7 @@ import (
 	"log/slog"
 	"sync/atomic"
 
-	"rackboot/internal/once"
+	"rackboot/hub/once"
 	"rackboot/protocol/resource"
 	"rackboot/state"
 	"rackboot/state/heads"

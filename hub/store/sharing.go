@@ -1,7 +1,7 @@
 package store
 
 import (
-	"rackboot/internal/once"
+	"rackboot/hub/once"
 	"rackboot/protocol/resource"
 	"rackboot/state"
 )
