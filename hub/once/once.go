@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+	"unsafe"
 )
 
 const (
@@ -51,7 +52,9 @@ func (t *Table) walk(v reflect.Value) {
 	switch v.Kind() { //nolint:exhaustive // no other speaks
 	case reflect.String:
 		if s := v.String(); s != "" && len(s) <= maxText && v.CanSet() {
-			v.SetString(t.text(s))
+			if same := t.text(s); unsafe.StringData(same) != unsafe.StringData(s) {
+				v.SetString(same)
+			}
 		}
 	case reflect.Pointer:
 		if !v.IsNil() {

@@ -129,6 +129,8 @@ func (m *Mirror) Put(r message.Report, rack Rack, now time.Time) (news []resourc
 // takes takes what a report says of a server, and reports whether that is news. What others say in the same words is in
 // memory once. It needs m.mu.
 func (m *Mirror) takes(k *sight, r message.Report, s resource.ServerReport, now time.Time) (differs bool) {
+	m.said.Texts(&s) // before it has what others read already
+	once.Value(m.said, &s.Safety)
 	differs = !sameNews(k.report, &s)
 	if k.report != nil {
 		s.Image = inventoryOf(k.report, s.Image)
@@ -136,8 +138,6 @@ func (m *Mirror) takes(k *sight, r message.Report, s resource.ServerReport, now 
 			s.Provisioned = k.report.Provisioned
 		}
 	}
-	m.said.Texts(&s)
-	once.Value(m.said, &s.Safety)
 	k.agent = r.Agent
 	m.doubts.told(r.Agent, &s)
 	k.was(&s, r.At, now)

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unsafe"
 
+	"rackboot/hub/once"
 	"rackboot/protocol"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
@@ -80,5 +81,25 @@ func TestReportsShareWhatTheySay(t *testing.T) {
 	}
 	if one.Attempt == other.Attempt || !reflect.DeepEqual(*one, report("n1")) || !reflect.DeepEqual(*other, report("n2")) {
 		t.Errorf("%+v and %+v", one, other)
+	}
+}
+
+// What a report takes over from the one before is read by others meanwhile, and nothing is written there.
+func TestWhatIsReadIsNotWritten(t *testing.T) {
+	m := New()
+	put := func(seq uint64, inventory *protocol.HostInventory) {
+		image := &protocol.ImageReport{State: protocol.ProbeBooted, Digest: "a", Inventory: inventory}
+		m.Put(message.Report{Agent: "a", Session: "s", Seq: seq, Servers: []resource.ServerReport{{Server: "n1", Image: image, PowerEpoch: seq}}}, all(), time.Unix(1, 0))
+	}
+	put(1, &protocol.HostInventory{Board: protocol.Board{Vendor: strings.Clone("model")}})
+	first, _ := m.Server("n1")
+	at := unsafe.StringData(first.Image.Inventory.Board.Vendor)
+	other := resource.ServerReport{Identity: strings.Clone("model")}
+	m.said = once.New()
+	m.said.Texts(&other) // "model" is another text from now on
+	put(2, nil)
+	second, _ := m.Server("n1")
+	if second == first || second.Image.Inventory != first.Image.Inventory || unsafe.StringData(first.Image.Inventory.Board.Vendor) != at {
+		t.Error("what was reported before is written")
 	}
 }
