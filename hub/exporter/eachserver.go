@@ -33,7 +33,7 @@ func (g *eachServer) collect(s *scrape) {
 
 func (g *eachServer) one(s *scrape, one seen) {
 	a := one.attempt
-	s.gauge(g.state, 1, one.rack, one.server, string(one.phase), string(one.power()), string(a.State), string(a.Intended), string(a.Observed))
+	s.gauge(g.state, 1, one.rack, one.server, string(one.phase), string(one.power()), string(a.state), string(a.intended), string(a.observed))
 	s.at(g.read, one.read.At, one.rack, one.server)
 	for _, code := range one.now() {
 		s.gauge(g.condition, 1, one.rack, one.server, string(code))
@@ -45,8 +45,8 @@ func (g *eachServer) one(s *scrape, one seen) {
 		}
 		s.gauge(g.boot, 1, one.rack, one.server, one.claim, one.env, b.Spec.Image.Digest, booted, string(one.class))
 	}
-	if a.State != "" && !ended(a.State) && !a.Since.IsZero() {
-		s.at(g.stage, a.Since, one.rack, one.server, string(a.State))
+	if a.state != "" && !ended(a.state) && !a.since.IsZero() {
+		s.at(g.stage, a.since, one.rack, one.server, string(a.state))
 	}
 	if w := one.awaits; w != nil && !one.dark && !one.stale {
 		s.at(g.awaits, w.Since, one.rack, one.server, string(w.For))

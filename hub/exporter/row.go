@@ -34,7 +34,7 @@ type row struct {
 	server  string
 	phase   resource.Phase
 	power   protocol.PowerState
-	attempt resource.AttemptReport
+	attempt attempt
 	claim   string
 	bound   bool // by a claim, whoever has it now
 	env     string
@@ -42,6 +42,13 @@ type row struct {
 	class   resource.EvidenceClass
 	awaits  *resource.Wait
 	codes   []resource.ConditionCode // each once, without those that time alone makes
+}
+
+// attempt is what is said of the last one; state is empty without any.
+type attempt struct {
+	state              resource.AttemptState
+	since              time.Time
+	intended, observed protocol.BootTarget
 }
 
 // rowsOf are the rows of a rack; silent is that its agent is.
@@ -87,8 +94,8 @@ func (r *Room) rowOf(f plan.Fleet, stored *resource.Server) *row {
 	}
 	if report := s.Status.Report; report != nil {
 		out.power, out.awaits = report.Observation.Power, report.Awaits
-		if report.Attempt != nil {
-			out.attempt = *report.Attempt
+		if a := report.Attempt; a != nil {
+			out.attempt = attempt{a.State, a.Since, a.Intended, a.Observed}
 		}
 	}
 	return out

@@ -102,11 +102,11 @@ func (g *servers) boots(s *scrape) {
 	longest := map[inRack]time.Duration{}
 	for _, one := range s.rows {
 		a := one.attempt
-		if a.State == "" || ended(a.State) || a.Since.IsZero() {
+		if a.state == "" || ended(a.state) || a.since.IsZero() {
 			continue
 		}
-		k := inRack{one.rack, string(a.State)}
-		longest[k] = max(longest[k], s.now.Add(ahead[one.rack]).Sub(a.Since))
+		k := inRack{one.rack, string(a.state)}
+		longest[k] = max(longest[k], s.now.Add(ahead[one.rack]).Sub(a.since))
 	}
 	for k, d := range longest {
 		s.gauge(g.stages, d.Seconds(), k.rack, k.word)

@@ -25,9 +25,9 @@ type contact struct {
 	// overheard is the session of an agent that another hub works.
 	overheard string
 	// told is the sequence of the newest word on the hub's store that the agent has said that it keeps.
-	told uint64
-	head      message.StoreHead // the furthest that the agent has said of its store
-	reverted  reverted
+	told     uint64
+	head     message.StoreHead // the furthest that the agent has said of its store
+	reverted reverted
 
 	tail     map[string]uint64 // the first event to come, by incarnation
 	askedAt  time.Time         // the last message that asked for a Hello

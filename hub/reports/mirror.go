@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"rackboot/hub/once"
 	"rackboot/protocol"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
@@ -29,6 +30,7 @@ type Mirror struct {
 	// measured are the stored holds whose way to the agent's disk was measured.
 	measured map[string]bool
 	doubts   doubts
+	said     *once.Table // what reports have in common
 }
 
 // maxKnown bounds the facts whose filing is remembered.
@@ -72,7 +74,7 @@ type agentMirror struct {
 
 // New returns a mirror that has heard nothing.
 func New() *Mirror {
-	return &Mirror{agents: map[string]*agentMirror{}, seen: map[string]*sight{}, known: map[string]bool{}, freed: map[string]string{}, laid: map[string]map[string]bool{}, measured: map[string]bool{}, doubts: newDoubts()}
+	return &Mirror{agents: map[string]*agentMirror{}, seen: map[string]*sight{}, known: map[string]bool{}, freed: map[string]string{}, laid: map[string]map[string]bool{}, measured: map[string]bool{}, doubts: newDoubts(), said: once.New()}
 }
 
 // Accepts says whether a report is newer than what is there of its shard: by number
@@ -124,8 +126,11 @@ func (m *Mirror) Put(r message.Report, rack Rack, now time.Time) (news []resourc
 	return news, changed
 }
 
-// takes takes what a report says of a server, and reports whether that is news. It needs m.mu.
+// takes takes what a report says of a server, and reports whether that is news. What others say in the same words is in
+// memory once. It needs m.mu.
 func (m *Mirror) takes(k *sight, r message.Report, s resource.ServerReport, now time.Time) (differs bool) {
+	m.said.Texts(&s) // before it has what others read already
+	once.Value(m.said, &s.Safety)
 	differs = !sameNews(k.report, &s)
 	if k.report != nil {
 		s.Image = inventoryOf(k.report, s.Image)

@@ -1,9 +1,13 @@
 package reports
 
 import (
+	"reflect"
+	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
+	"rackboot/hub/once"
 	"rackboot/protocol"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
@@ -57,5 +61,45 @@ func TestReportsAreTakenAgain(t *testing.T) {
 	m.Again("a", 0)
 	if put(1) || !put(0) || put(0) {
 		t.Error("after a failure of shard 0 that one is whole, once")
+	}
+}
+
+// What the reports of many servers say in the same words is in memory once, and nothing of it differs.
+func TestReportsShareWhatTheySay(t *testing.T) {
+	m := New()
+	report := func(server string) resource.ServerReport {
+		return resource.ServerReport{
+			Server: server, Identity: strings.Clone("board"), Attempt: &resource.AttemptReport{Reason: strings.Clone("reason")},
+			Safety: &protocol.Safety{Detection: protocol.Detection{Reason: strings.Clone("no log")}},
+		}
+	}
+	m.Put(message.Report{Agent: "a", Session: "s", Seq: 1, Servers: []resource.ServerReport{report("n1"), report("n2")}}, all(), time.Unix(1, 0))
+	one, _ := m.Server("n1")
+	other, _ := m.Server("n2")
+	if one.Safety != other.Safety || unsafe.StringData(one.Attempt.Reason) != unsafe.StringData(other.Attempt.Reason) || unsafe.StringData(one.Identity) != unsafe.StringData(other.Identity) {
+		t.Error("they share nothing")
+	}
+	if one.Attempt == other.Attempt || !reflect.DeepEqual(*one, report("n1")) || !reflect.DeepEqual(*other, report("n2")) {
+		t.Errorf("%+v and %+v", one, other)
+	}
+}
+
+// What a report takes over from the one before is read by others meanwhile, and nothing is written there.
+func TestWhatIsReadIsNotWritten(t *testing.T) {
+	m := New()
+	put := func(seq uint64, inventory *protocol.HostInventory) {
+		image := &protocol.ImageReport{State: protocol.ProbeBooted, Digest: "a", Inventory: inventory}
+		m.Put(message.Report{Agent: "a", Session: "s", Seq: seq, Servers: []resource.ServerReport{{Server: "n1", Image: image, PowerEpoch: seq}}}, all(), time.Unix(1, 0))
+	}
+	put(1, &protocol.HostInventory{Board: protocol.Board{Vendor: strings.Clone("model")}})
+	first, _ := m.Server("n1")
+	at := unsafe.StringData(first.Image.Inventory.Board.Vendor)
+	other := resource.ServerReport{Identity: strings.Clone("model")}
+	m.said = once.New()
+	m.said.Texts(&other) // "model" is another text from now on
+	put(2, nil)
+	second, _ := m.Server("n1")
+	if second == first || second.Image.Inventory != first.Image.Inventory || unsafe.StringData(first.Image.Inventory.Board.Vendor) != at {
+		t.Error("what was reported before is written")
 	}
 }

@@ -34,13 +34,7 @@ func (c *Room) safety(s *resource.Server, b *resource.BMC, r *resource.ServerRep
 	if b == nil {
 		return nil
 	}
-	if inv := c.cfg.Inventories.Peek(b.Metadata.Name, b.Metadata.UID); inv != nil {
-		if sys := inv.System(s.Spec.SystemURI); sys != nil {
-			safety := protocol.SafetyOf(*sys)
-			return &safety
-		}
-	}
-	return nil
+	return c.cfg.Inventories.Safety(b.Metadata.Name, b.Metadata.UID, s.Spec.SystemURI)
 }
 
 // limit is what limits a hold on a server, as far as it is known.

@@ -36,12 +36,12 @@ func (a *Approvals) List() []StoredApproval { return a.decoded(a.core.mirror.lis
 
 // Open lists those that are not over.
 func (a *Approvals) Open() []StoredApproval {
-	return a.decoded(a.core.mirror.find(openApprovals, anyOpen))
+	return a.decoded(a.core.mirror.find(openApprovals, anyOpen()))
 }
 
 // OpenOf lists those of a rack that are not over.
 func (a *Approvals) OpenOf(rack string) []StoredApproval {
-	return a.decoded(a.core.mirror.find(openApprovals, reference(resource.KindRack, rack)))
+	return a.decoded(a.core.mirror.find(openApprovals, refersTo(resource.KindRack, rack)))
 }
 
 // OpenFor lists those for a hold or a server that are not over.

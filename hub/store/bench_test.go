@@ -1,8 +1,11 @@
 package store
 
 import (
+	"bytes"
 	"crypto/rand"
 	"fmt"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -138,4 +141,64 @@ func BenchmarkImport(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/import")
+}
+
+// BenchmarkKept is what an open store keeps in memory for each of 5,000 installed servers in racks of 50, with their BMCs, claims
+// and configurations.
+func BenchmarkKept(b *testing.B) {
+	const servers = 5000
+	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+	mem := storetest.NewMemory()
+	s, err := Open(b.Context(), Config{KV: mem, Log: mem, Clock: time.Now, NewID: rand.Text})
+	if err != nil {
+		b.Fatal(err)
+	}
+	put := func(o resource.Object, name string, labels map[string]string) {
+		m := &o.Head().Metadata
+		m.Name, m.UID, m.Generation, m.CreatedAt, m.Labels = name, rand.Text(), 1, &now, labels
+		if err := s.Objects.Put(b.Context(), o); err != nil {
+			b.Fatal(err)
+		}
+	}
+	image := resource.Image{Reference: "registry.example/os:1", Digest: "sha256:" + strings.Repeat("1", 64), Architecture: "amd64"}
+	for _, kind := range []resource.ArtefactKind{"kernel", "initrd", "uki"} {
+		image.Artefacts = append(image.Artefacts, resource.Artefact{Kind: kind, Digest: "sha256:" + strings.Repeat("2", 64), MediaType: "application/octet-stream", Size: 1 << 20})
+	}
+	for i := range servers {
+		rack, name := fmt.Sprintf("r%04d", i/50), fmt.Sprintf("r%04d-s%02d", i/50, i%50)
+		if i%50 == 0 {
+			put(storetest.Rack(rack), rack, nil)
+			put(storetest.Segment("boot-"+rack, rack), "boot-"+rack, nil)
+		}
+		labels := map[string]string{"row": fmt.Sprint(i / 500), "model": "x"}
+		put(storetest.BMC(name, rack), name, labels)
+		put(storetest.Server(name, name, "boot-"+rack, fmt.Sprintf("52:54:00:00:%02x:%02x", i>>8, i&255)), name, labels)
+		c := storetest.Claim(name, name)
+		c.Status.Server = name
+		put(c, name, labels)
+		record := resource.Provisioned{OwnerUID: c.Metadata.UID, Generation: 1, Server: name, ImageDigest: image.Digest, At: now, Attempt: rand.Text()}
+		put(&resource.BootConfiguration{
+			Spec:   resource.BootConfigurationSpec{Server: name, Owner: resource.Owner{Kind: resource.PurposeClaim, Name: name, UID: c.Metadata.UID}, BootSpec: resource.BootSpec{BootPolicy: c.Spec.BootPolicy, Image: image}},
+			Status: resource.BootConfigurationStatus{Provisioned: &record, SignedProvisioned: bytes.Repeat([]byte("s"), 300)},
+		}, name, nil)
+	}
+	s = nil
+	for b.Loop() {
+		before := inUse()
+		opened, err := Open(b.Context(), Config{KV: mem, Log: mem, Clock: time.Now, NewID: rand.Text})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(inUse()-before)/servers, "B/server")
+		runtime.KeepAlive(opened)
+	}
+}
+
+// inUse is what the heap has after a collection, in bytes.
+func inUse() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC() // what was in pools goes with the second
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -155,5 +156,53 @@ func TestInventories(t *testing.T) {
 	}
 	if err := s.Inventories.Sweep(t.Context()); err != nil || s.Inventories.Peek("b1", b.Metadata.UID) != nil {
 		t.Errorf("left when its BMC went: %v", err)
+	}
+}
+
+// What is asked for again and again of an inventory is known of all, however few stay decoded, and those of one model share it.
+func TestTheSafetyOfInventoriesIsKept(t *testing.T) {
+	s := open(t, storetest.NewMemory())
+	const bmcs = 100
+	for i := range bmcs {
+		v := &Inventory{BMC: fmt.Sprintf("b%d", i), UID: "u", Systems: []protocol.Inventory{
+			{SystemURI: "/1", Detection: protocol.Detection{Reason: "no log"}, Model: strings.Repeat("m", maxDecodedBytes/50)},
+			{SystemURI: "/2", Detection: protocol.Detection{Reason: fmt.Sprint(i)}},
+		}}
+		if err := s.Inventories.Put(t.Context(), v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := s.Inventories.Safety("b0", "u", "/1")
+	for i := range bmcs {
+		name := fmt.Sprintf("b%d", i)
+		if is := s.Inventories.Safety(name, "u", "/1"); is == nil || is != first || is.Detection.Reason != "no log" {
+			t.Errorf("%s: %+v", name, is)
+		}
+		if is := s.Inventories.Safety(name, "u", "/2"); is == nil || is.Detection.Reason != fmt.Sprint(i) {
+			t.Errorf("%s: the second system: %+v", name, is)
+		}
+	}
+	if s.Inventories.Safety("b0", "u", "/3") != nil || s.Inventories.Safety("b0", "u", "") != nil || s.Inventories.Safety("b0", "v", "/1") != nil || s.Inventories.Safety("none", "u", "/1") != nil {
+		t.Error("there is none")
+	}
+	d := s.Inventories.decoded
+	bytes := 0
+	for _, v := range d.decoded {
+		bytes += v.bytes
+	}
+	if n := len(d.decoded); n < 10 || n > 50 || d.bytes != bytes || bytes > maxDecodedBytes {
+		t.Errorf("%d are decoded, of %d bytes; %d are counted", n, bytes, d.bytes)
+	}
+	v := *s.Inventories.Peek("b0", "u")
+	v.Systems = []protocol.Inventory{{SystemURI: "/1", Detection: protocol.Detection{Reason: "other"}}}
+	if err := s.Inventories.Put(t.Context(), &v); err != nil {
+		t.Fatal(err)
+	}
+	if is := s.Inventories.Safety("b0", "u", ""); is == nil || is.Detection.Reason != "other" || first.Detection.Reason != "no log" {
+		t.Errorf("after a new one: %+v", is)
+	}
+	s.Inventories.decoded.drop("b0")
+	if d.drop("b0"); d.bytes < 0 {
+		t.Error("what is dropped twice counts twice")
 	}
 }

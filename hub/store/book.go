@@ -44,9 +44,9 @@ func (b *book[V]) list() []*V {
 	return out
 }
 
-// find is what an index has of a key, as list is.
-func (b *book[V]) find(index, key string) (out []*V) {
-	for _, e := range b.core.mirror.find(index, key) {
+// find is what an index has of a term, as list is.
+func (b *book[V]) find(index string, t term) (out []*V) {
+	for _, e := range b.core.mirror.find(index, t) {
 		if bucket, _ := split(e.Key); bucket == b.bucket {
 			out = append(out, b.of(e.Entry))
 		}

@@ -1,6 +1,11 @@
 package store
 
-import "rackboot/protocol/resource"
+import (
+	"slices"
+	"strings"
+
+	"rackboot/protocol/resource"
+)
 
 // The buckets of what is stored beside the resources: the first part of each key.
 const (
@@ -48,6 +53,19 @@ func apart(bucket string) bool {
 // count it.
 func passing(bucket string) bool { return bucket == hubBucket }
 
-func bucketOf(kind resource.Kind) string { return "res." + kind.Plural() }
+const resources = "res." // begins the buckets of resources
+
+func bucketOf(kind resource.Kind) string { return resources + kind.Plural() }
+
+// kindIn is the kind of what is in a bucket, if it is one of resources.
+func kindIn(bucket string) (resource.Kind, bool) {
+	plural, is := strings.CutPrefix(bucket, resources)
+	kinds := resource.Kinds()
+	at := slices.IndexFunc(kinds, func(k resource.Kind) bool { return k.Plural() == plural })
+	if !is || at < 0 {
+		return "", false
+	}
+	return kinds[at], true
+}
 
 func keyOf(kind resource.Kind, name string) string { return bucketOf(kind) + "." + name }

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"sync/atomic"
 
+	"rackboot/hub/once"
 	"rackboot/protocol/resource"
 	"rackboot/state"
 	"rackboot/state/heads"
@@ -31,12 +32,14 @@ type core struct {
 	// joint joins small commits.
 	joint joint
 	haste *Haste
+	// said has what resources have in common.
+	said *once.Table
 }
 
 func newCore(cfg Config) *core {
 	c := &core{
 		kv: cfg.KV, clock: cfg.Clock, newID: cfg.NewID, logger: cfg.Logger, crash: cfg.Crash, able: cfg.Healthy, listed: cfg.Listed,
-		mirror: newMirror(), joint: joint{kv: cfg.KV}, haste: &Haste{},
+		mirror: newMirror(), joint: joint{kv: cfg.KV}, haste: &Haste{}, said: once.New(),
 	}
 	c.lost.Store(cfg.Lost)
 	return c
@@ -52,6 +55,5 @@ func (co *core) healthy() error {
 
 // shared is Peek for any kind; nil if there is none.
 func (co *core) shared(kind resource.Kind, name string) resource.Object {
-	e, _ := co.mirror.get(keyOf(kind, name))
-	return e.obj
+	return co.mirror.object(kind, name)
 }

@@ -2,8 +2,8 @@ package store
 
 import "sync"
 
-// decoded keeps the last decoded ledger of each agent. Ledgers are never deleted,
-// so there are as many as agents ever joined.
+// decoded keeps the last decoded ledger of each agent, whose stored form the mirror has no more then: the documents in it are
+// most of what there is of an agent. Ledgers are never deleted, so there are as many as agents ever joined.
 type decoded struct {
 	mu      sync.RWMutex
 	byAgent map[string]*Ledger

@@ -74,18 +74,16 @@ func decode(kind resource.Kind, e state.Entry) (resource.Object, error) {
 func read(e state.Entry) (cached, error) {
 	c := cached{Entry: e}
 	bucket, _ := split(e.Key)
-	for _, k := range resource.Kinds() {
-		if !e.Deleted && bucketOf(k) == bucket {
-			obj, err := decode(k, e)
-			if err == nil {
-				c.obj, c.closed = obj, closedOver(e.Value)
-				sameText(obj)
-				c.slim()
-			}
-			return c, err
-		}
+	kind, is := kindIn(bucket)
+	if !is || e.Deleted {
+		return c, nil
 	}
-	return c, nil
+	obj, err := decode(kind, e)
+	if err == nil {
+		c.obj, c.closed = obj, closedOver(e.Value)
+		c.slim()
+	}
+	return c, err
 }
 
 // slim leaves the Value of a resource away, if the resource says all that is in it, to the byte:

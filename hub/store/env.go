@@ -45,7 +45,7 @@ func (e *Envs) Peek(config string) *SealedEnv { return e.book.peek(config) }
 
 // For is what was sealed for an agent, by its digest; nil if there is none.
 func (e *Envs) For(agent, sealed string) *SealedEnv {
-	for _, v := range e.book.find(bySealed, sealed) {
+	for _, v := range e.book.find(bySealed, term{word: sealed}) {
 		if v.Sealed == sealed && v.Agent == agent {
 			return v
 		}

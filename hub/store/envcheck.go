@@ -79,7 +79,7 @@ func (c *checker) described(items []applyItem) describes {
 func (c *checker) param(i int, next *resource.Param, items []applyItem) {
 	others := map[string]resource.Object{}
 	for _, by := range []string{string(ParamsByName), string(ProfilesByParam), string(ServersByParam), string(GroupsByParam)} {
-		for _, e := range c.sets.core.mirror.find(by, next.Spec.Name) {
+		for _, e := range c.sets.core.mirror.find(by, term{word: next.Spec.Name}) {
 			others[e.Key] = e.obj
 		}
 	}

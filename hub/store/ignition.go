@@ -37,7 +37,7 @@ func (i *Ignitions) PeekFormer(config string) *SealedIgnition {
 // For is what was sealed for an agent, by its digest; nil if there is none.
 func (i *Ignitions) For(agent, sealed string) *SealedIgnition {
 	for _, b := range []*book[SealedIgnition]{i.book, i.former} {
-		for _, v := range b.find(bySealed, sealed) {
+		for _, v := range b.find(bySealed, term{word: sealed}) {
 			if v.Sealed == sealed && v.Agent == agent {
 				return v
 			}

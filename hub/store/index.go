@@ -50,7 +50,6 @@ const (
 	byReference   = "resources by what their spec refers to"
 	openRequests  = "requests that have not ended"
 	openApprovals = "approvals that are not over"
-	anyOpen       = Any // all of one of the two above
 	bySealed      = "what was sealed for agents by its digest"
 )
 
@@ -99,10 +98,10 @@ func newIndexes() *indexes {
 			referrers = append(referrers, bucketOf(k))
 		}
 	}
-	x.add(byReference, referenceKeys, referrers...)
-	x.add(openRequests, requestKeys, requestBucket)
-	x.add(openApprovals, approvalKeys, bucketApproval)
-	x.add(bySealed, sealedKeys, ignitionBucket, formerBucket, envBucket)
+	x.add(byReference, referenceTerms, referrers...)
+	x.add(openRequests, requestTerms, requestBucket)
+	x.add(openApprovals, approvalTerms, bucketApproval)
+	x.add(bySealed, sealedTerms, ignitionBucket, formerBucket, envBucket)
 	return x
 }
 
@@ -118,11 +117,16 @@ func stubSecrets(r *resource.GroupRevision) (names []string) {
 
 // index finds the entries of some buckets by what is in them.
 type index struct {
-	name string
-	keys func(*cached) []string // of an entry; an empty one is none
-	// entries are in order of their keys, by what they are found by.
-	entries map[string][]*cached
+	name    string
+	terms   func(*cached) []term // of an entry; one without a word is none
+	entries map[string]holders   // by the Of of terms
 }
+
+// term is what entries are found by: a word, and what it is of, where an index has words of several kinds. The word is
+// text that the entry has anyway: put together with the kind it would be more text for each reference of a fleet.
+type term struct{ of, word string }
+
+func (i *index) find(t term) []*cached { return i.entries[t.of].find(t.word) }
 
 // indexes are those of a mirror, and change with it, under its lock.
 type indexes struct {
@@ -131,11 +135,13 @@ type indexes struct {
 }
 
 func row[T resource.Object](x *indexes, k Key[T], keys func(T) []string) {
-	x.add(string(k), func(e *cached) []string {
-		if obj, ok := e.obj.(T); ok {
-			return keys(obj)
+	x.add(string(k), func(e *cached) (out []term) {
+		if obj, ok := e.obj.(T); ok { // else it cannot be read, and is in no list either
+			for _, word := range keys(obj) {
+				out = append(out, term{word: word})
+			}
 		}
-		return nil // it cannot be read, and is in no list either
+		return out
 	}, bucketOf(resource.KindOf[T]()))
 }
 
@@ -146,8 +152,8 @@ func anyIf(so bool) []string {
 	return nil
 }
 
-func (x *indexes) add(name string, keys func(*cached) []string, buckets ...string) {
-	i := &index{name: name, keys: keys, entries: map[string][]*cached{}}
+func (x *indexes) add(name string, terms func(*cached) []term, buckets ...string) {
+	i := &index{name: name, terms: terms, entries: map[string]holders{}}
 	x.named[name] = i
 	for _, b := range buckets {
 		x.of[b] = append(x.of[b], i)
@@ -170,87 +176,124 @@ func (x *indexes) change(bucket string, old, now *cached) {
 	}
 }
 
-func (i *index) of(e *cached) []string {
+func (i *index) of(e *cached) []term {
 	if e == nil || e.Deleted {
 		return nil
 	}
-	return slices.DeleteFunc(i.keys(e), func(k string) bool { return k == "" })
+	return slices.DeleteFunc(i.terms(e), func(t term) bool { return t.word == "" })
 }
 
-func (i *index) put(k string, e *cached) {
-	list := i.entries[k]
-	if at, there := slices.BinarySearchFunc(list, e.Key, keyOrder); there {
+func (i *index) put(t term, e *cached) {
+	of, there := i.entries[t.of]
+	if !there {
+		of = holders{map[string]*cached{}, map[string][]*cached{}}
+		i.entries[t.of] = of
+	}
+	of.put(t.word, e)
+}
+
+func (i *index) drop(t term, key string) {
+	of := i.entries[t.of]
+	if of.drop(t.word, key); len(of.one) == 0 && len(of.more) == 0 {
+		delete(i.entries, t.of)
+	}
+}
+
+// holders are entries by a word. Of most words there is one.
+type holders struct {
+	one  map[string]*cached
+	more map[string][]*cached // in order of their keys
+}
+
+// find returns the entries with a word, in order of their keys, for reading only.
+func (h holders) find(word string) []*cached {
+	if e := h.one[word]; e != nil {
+		return []*cached{e}
+	}
+	return h.more[word]
+}
+
+func (h holders) put(word string, e *cached) {
+	list := h.find(word)
+	at, there := slices.BinarySearchFunc(list, e.Key, keyOrder)
+	switch {
+	case len(list) == 0 || there && len(list) == 1:
+		delete(h.one, word) // whose text is that of the entry before
+		h.one[word] = e
+	case there:
 		list[at] = e
-	} else {
-		i.entries[k] = slices.Insert(list, at, e)
+	default:
+		delete(h.one, word)
+		h.more[word] = slices.Insert(list, at, e)
 	}
 }
 
 func keyOrder(e *cached, key string) int { return strings.Compare(e.Key, key) }
 
-func (i *index) drop(k, key string) {
-	list := i.entries[k]
+func (h holders) drop(word, key string) {
+	list := h.find(word)
 	at, there := slices.BinarySearchFunc(list, key, keyOrder)
 	switch {
 	case !there:
 	case len(list) == 1:
-		delete(i.entries, k)
+		delete(h.one, word)
+	case len(list) == 2:
+		delete(h.more, word)
+		h.one[word] = list[1-at]
 	default:
-		i.entries[k] = slices.Delete(list, at, at+1)
+		h.more[word] = slices.Delete(list, at, at+1)
 	}
 }
 
 func reference(kind resource.Kind, name string) string { return string(kind) + "/" + name }
 
-func referenceKeys(e *cached) (keys []string) {
+func referenceTerms(e *cached) (terms []term) {
 	r, ok := e.obj.(resource.Referrer)
 	if !ok {
 		return nil
 	}
 	for _, ref := range r.References() {
-		if ref.Name != "" {
-			keys = append(keys, reference(ref.Kind, ref.Name))
-		}
+		terms = append(terms, refersTo(ref.Kind, ref.Name))
 	}
-	return keys
+	return terms
 }
 
-// requestKeys are of a request that has not ended.
-func requestKeys(e *cached) []string {
+func refersTo(kind resource.Kind, name string) term { return term{string(kind), name} }
+
+// anyOpen is what all that has not ended is found by.
+func anyOpen() term { return term{word: Any} }
+
+// requestTerms are of a request that has not ended.
+func requestTerms(e *cached) []term {
 	var r StoredRequest
 	if json.Unmarshal(e.Value, &r) != nil || r.ID == "" || r.ended() {
 		return nil
 	}
-	return []string{anyOpen, reference(resource.KindServer, r.Server), reference(resource.KindRack, r.Rack), claimed(r.Precondition.OwnerUID)}
+	return []term{anyOpen(), refersTo(resource.KindServer, r.Server), refersTo(resource.KindRack, r.Rack), claimed(r.Precondition.OwnerUID)}
 }
 
-// claimed is a claim's UID as a key.
-func claimed(uid string) string {
-	if uid == "" {
-		return ""
-	}
-	return reference(resource.KindClaim, uid)
-}
+// claimed is a claim's UID as a term.
+func claimed(uid string) term { return refersTo(resource.KindClaim, uid) }
 
-// approvalKeys are of a wish that is not over.
-func approvalKeys(e *cached) []string {
+// approvalTerms are of a wish that is not over.
+func approvalTerms(e *cached) []term {
 	r, err := decodeApproval(e.Value, e.Revision)
 	if err != nil || r.State.Over() {
 		return nil
 	}
-	keys := []string{anyOpen, reference(resource.KindRack, r.Rack)}
+	terms := []term{anyOpen(), refersTo(resource.KindRack, r.Rack)}
 	for _, t := range r.Targets {
-		keys = append(keys, approvedTarget(t))
+		terms = append(terms, approvedTarget(t))
 	}
-	return keys
+	return terms
 }
 
-// approvedTarget is a hold or a server as a key of approvals.
-func approvedTarget(name string) string { return "target/" + name }
+// approvedTarget is a hold or a server as a term of approvals.
+func approvedTarget(name string) term { return term{"target", name} }
 
-// sealedKeys is the digest of what was sealed. It is read no further than that: behind it
+// sealedTerms is the digest of what was sealed. It is read no further than that: behind it
 // is all that was sealed.
-func sealedKeys(e *cached) []string {
+func sealedTerms(e *cached) []term {
 	d := json.NewDecoder(bytes.NewReader(e.Value))
 	if begin, err := d.Token(); err != nil || begin != json.Delim('{') {
 		return nil
@@ -262,7 +305,7 @@ func sealedKeys(e *cached) []string {
 			return nil
 		}
 		if digest, ok := value.(string); ok && field == "sealed" {
-			return []string{digest}
+			return []term{{word: digest}}
 		}
 	}
 	return nil

@@ -17,7 +17,7 @@ type Inventories struct {
 }
 
 func newInventories(c *core) *Inventories {
-	return &Inventories{c, newDecodedInventories()}
+	return &Inventories{c, newDecodedInventories(c.said)}
 }
 
 // PeekHead is what is known of a BMC's inventory; false if there is none, or it is of another BMC of that name.
@@ -27,12 +27,27 @@ func (vs *Inventories) PeekHead(bmc, uid string) (h InventoryHead, ok bool) {
 	if !ok {
 		return h, false
 	}
-	h, known := vs.decoded.head(bmc, e.Revision)
-	if !known {
-		v := vs.decoded.of(bmc, e, vs.core.logger)
-		h = InventoryHead{UID: v.UID, At: v.At, Revision: v.Revision}
-	}
+	h = vs.decoded.note(bmc, e, vs.core.logger).InventoryHead
 	return h, h.UID == uid
+}
+
+// Safety is what a BMC's inventory says of the safety of a system, by its URI as [Inventory.System] takes it, for reading
+// only; nil if there is none, or it is of another BMC of that name. It costs less than the inventory.
+func (vs *Inventories) Safety(bmc, uid, uri string) *protocol.Safety {
+	e, ok := vs.core.mirror.get(inventoryKey(bmc))
+	if !ok {
+		return nil
+	}
+	n := vs.decoded.note(bmc, e, vs.core.logger)
+	if n.UID != uid {
+		return nil
+	}
+	for _, s := range n.systems {
+		if s.uri == uri || uri == "" && len(n.systems) == 1 {
+			return s.is
+		}
+	}
+	return nil
 }
 
 // Peek is the inventory of a BMC, for reading only; nil if there is none,

@@ -30,13 +30,30 @@ func (ls *Ledgers) Get(agent string) (Ledger, error) {
 // Peek is Ledger without a copy, for reading only. It is decoded once for
 // each revision.
 func (ls *Ledgers) Peek(agent string) (*Ledger, error) {
-	e, ok := ls.core.mirror.get("ledger." + agent)
-	if !ok {
-		return &Ledger{Agent: agent, Sent: map[string]SentDoc{}, Acked: map[string]protocol.Head{}}, nil
-	}
-	if l := ls.decoded.get(agent, e.Revision); l != nil {
+	key := BesideLedger + "." + agent
+	for last := uint64(0); ; {
+		e, ok := ls.core.mirror.get(key)
+		if !ok {
+			return &Ledger{Agent: agent, Sent: map[string]SentDoc{}, Acked: map[string]protocol.Head{}}, nil
+		}
+		if l := ls.decoded.get(agent, e.Revision); l != nil {
+			return l, nil
+		}
+		if e.Value == nil && e.Revision != last { // a newer one was decoded meanwhile, which is in the mirror by now
+			last = e.Revision
+			continue
+		}
+		l, err := decodeLedger(agent, e)
+		if err != nil {
+			return nil, err
+		}
+		ls.decoded.put(agent, l)
+		ls.core.mirror.bare(key, e.Revision)
 		return l, nil
 	}
+}
+
+func decodeLedger(agent string, e cached) (*Ledger, error) {
 	l := &Ledger{Agent: agent}
 	if err := json.Unmarshal(e.Value, l); err != nil {
 		return nil, protocol.Errorf(protocol.CodeInternal, "read ledger", "of agent %q: %w", agent, err)
@@ -48,7 +65,6 @@ func (ls *Ledgers) Peek(agent string) (*Ledger, error) {
 	if l.Acked == nil {
 		l.Acked = map[string]protocol.Head{}
 	}
-	ls.decoded.put(agent, l)
 	return l, nil
 }
 
@@ -63,7 +79,7 @@ func (ls *Ledgers) Put(ctx context.Context, l *Ledger) error {
 	if err != nil {
 		return protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 	}
-	revision, err := ls.core.put(ctx, "ledger."+l.Agent, value, l.Revision)
+	revision, err := ls.core.put(ctx, BesideLedger+"."+l.Agent, value, l.Revision)
 	if err != nil {
 		return stateError(op, err)
 	}

@@ -157,6 +157,32 @@ func (m *mirror) get(key string) (cached, bool) {
 	return cached{}, false
 }
 
+// bare leaves away the Value of what is no resource, at a revision: whoever decoded it has it now.
+func (m *mirror) bare(key string, revision uint64) {
+	bucket, name := split(key)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.buckets[bucket][name]
+	if e == nil || e.Revision != revision || e.Deleted || e.Value == nil {
+		return
+	}
+	own := *e // which others read
+	own.sum, own.Value = headOf(e).Sum, nil
+	m.buckets[bucket][name] = &own
+	delete(m.sorted, bucket)
+}
+
+// object is what a resource decodes to; nil where it is not there, or cannot be read. It makes no key: passes over a fleet ask
+// for each of its resources.
+func (m *mirror) object(kind resource.Kind, name string) resource.Object {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if e := m.buckets[m.bucket[kind]][name]; e != nil && !e.Deleted {
+		return e.obj
+	}
+	return nil
+}
+
 // list returns the live entries of a bucket in key order, for reading only. They are
 // sorted once after each change of the bucket.
 func (m *mirror) list(bucket string) []*cached {
@@ -263,22 +289,23 @@ type mirror struct {
 	subs    map[chan struct{}]bool
 	deltas  map[*Deltas]bool
 	kinds   map[string]resource.Kind // by bucket
+	bucket  map[resource.Kind]string
 }
 
 func newMirror() *mirror {
 	m := &mirror{
 		buckets: map[string]map[string]*cached{}, indexes: newIndexes(), tally: newTally(), sorted: map[string][]*cached{}, rolls: map[string]roll{}, labels: map[string]*labels.Index{}, subs: map[chan struct{}]bool{},
-		deltas: map[*Deltas]bool{}, touches: touches{racks: map[string]uint64{}}, kinds: map[string]resource.Kind{},
+		deltas: map[*Deltas]bool{}, touches: touches{racks: map[string]uint64{}}, kinds: map[string]resource.Kind{}, bucket: map[resource.Kind]string{},
 	}
 	for _, k := range resource.Kinds() {
-		m.kinds[bucketOf(k)] = k
+		m.kinds[bucketOf(k)], m.bucket[k] = k, bucketOf(k)
 	}
 	return m
 }
 
-// find returns the live entries that an index has of a key, in order of their keys.
-func (m *mirror) find(name, key string) []*cached {
+// find returns the live entries that an index has of a term, in order of their keys.
+func (m *mirror) find(name string, t term) []*cached {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	return slices.Clone(m.indexes.named[name].entries[key])
+	return slices.Clone(m.indexes.named[name].find(t))
 }

@@ -134,7 +134,7 @@ func (m *mirror) relabel(bucket, name string, old, now *cached) {
 // are more than most. It needs m.mu.
 func (m *mirror) inRacks(kind resource.Kind, racks [][]string, most int) (names []string, known bool) {
 	bucket := bucketOf(kind)
-	refer := m.indexes.named[byReference].entries
+	refer := m.indexes.named[byReference]
 	add := func(in string, entries []*cached) {
 		for _, e := range entries {
 			if of, name := split(e.Key); of == in {
@@ -144,14 +144,14 @@ func (m *mirror) inRacks(kind resource.Kind, racks [][]string, most int) (names 
 	}
 	for _, list := range racks {
 		for _, rack := range list {
-			of := refer[reference(resource.KindRack, rack)]
+			of := refer.find(refersTo(resource.KindRack, rack))
 			switch kind { //nolint:exhaustive // all others are in no rack, or found below
 			case resource.KindAgent, resource.KindSegment, resource.KindBMC:
 				add(bucket, of)
 			case resource.KindServer:
 				for _, e := range of {
 					if in, segment := split(e.Key); in == bucketOf(resource.KindSegment) {
-						add(bucket, refer[reference(resource.KindSegment, segment)])
+						add(bucket, refer.find(refersTo(resource.KindSegment, segment)))
 					}
 				}
 			case resource.KindClaim, resource.KindHold, resource.KindMaintenance, resource.KindBootConfiguration:

@@ -30,7 +30,7 @@ func (objs *Objects) referrers(kind resource.Kind, name string) []string {
 // the kinds.
 func (objs *Objects) referring(kind resource.Kind, name string, by ...resource.Kind) []string {
 	found := map[string][]string{} // by bucket
-	for _, e := range objs.core.mirror.find(byReference, reference(kind, name)) {
+	for _, e := range objs.core.mirror.find(byReference, refersTo(kind, name)) {
 		bucket, name := split(e.Key)
 		found[bucket] = append(found[bucket], name)
 	}

@@ -54,7 +54,7 @@ func (rs *Requests) Create(ctx context.Context, r StoredRequest) (StoredRequest,
 func (rs *Requests) create(ctx context.Context, op string, r StoredRequest, again bool) (StoredRequest, error) {
 	open, before := rs.underway.add("requests for "+r.Server, 1)
 	defer before()
-	for _, old := range rs.open(reference(resource.KindServer, r.Server)) {
+	for _, old := range rs.open(refersTo(resource.KindServer, r.Server)) {
 		open++
 		if r.Ref != "" && old.Ref == r.Ref && old.By == r.By && old.Action == r.Action {
 			return old, nil
@@ -139,11 +139,11 @@ func (rs *Requests) List() []StoredRequest {
 }
 
 // Open lists the requests that have not ended, as List does.
-func (rs *Requests) Open() []StoredRequest { return rs.open(anyOpen) }
+func (rs *Requests) Open() []StoredRequest { return rs.open(anyOpen()) }
 
 // OpenOf lists those of a rack.
 func (rs *Requests) OpenOf(rack string) []StoredRequest {
-	return rs.open(reference(resource.KindRack, rack))
+	return rs.open(refersTo(resource.KindRack, rack))
 }
 
 // OpenFor lists those that were made of a claim.
@@ -151,8 +151,8 @@ func (rs *Requests) OpenFor(claimUID string) []StoredRequest {
 	return rs.open(claimed(claimUID))
 }
 
-func (rs *Requests) open(key string) (out []StoredRequest) {
-	for _, r := range rs.book.find(openRequests, key) {
+func (rs *Requests) open(t term) (out []StoredRequest) {
+	for _, r := range rs.book.find(openRequests, t) {
 		out = append(out, *r)
 	}
 	return out

@@ -11,9 +11,7 @@ import (
 // that it refers to may be changed. Whoever wants to change it uses [Get] or [Copy].
 // The codes are not_found, and internal if it cannot be read.
 func Peek[T resource.Object](objs *Objects, name string) (T, error) {
-	kind := resource.KindOf[T]()
-	e, _ := objs.core.mirror.get(keyOf(kind, name))
-	if obj, ok := e.obj.(T); ok {
+	if obj, ok := objs.core.mirror.object(resource.KindOf[T](), name).(T); ok {
 		return obj, nil
 	}
 	return Get[T](objs, name) // says why not
@@ -22,8 +20,7 @@ func Peek[T resource.Object](objs *Objects, name string) (T, error) {
 // PeekOf returns the resource of a kind as everybody shares it, as [Peek] does; nil where it is not there, or
 // cannot be read.
 func (objs *Objects) PeekOf(kind resource.Kind, name string) resource.Object {
-	e, _ := objs.core.mirror.get(keyOf(kind, name))
-	return e.obj
+	return objs.core.mirror.object(kind, name)
 }
 
 // List returns all resources of type T, sorted by name. The slice is the caller's. The

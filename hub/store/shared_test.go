@@ -1,6 +1,8 @@
 package store
 
 import (
+	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -248,15 +250,42 @@ func TestValuesAreLeftAway(t *testing.T) {
 	}
 }
 
-// What many resources say in the same words is in memory once.
-func TestSameTextIsKeptOnce(t *testing.T) {
-	one, other := &resource.BootConfiguration{}, &resource.BootConfiguration{}
-	for _, b := range []*resource.BootConfiguration{one, other} {
-		b.Spec.Image = resource.Image{Digest: strings.Clone("sha256:1"), Artefacts: []resource.Artefact{{MediaType: strings.Clone("m")}}}
-		sameText(b)
+// What many resources say in the same words is in memory once, and a name where its key is.
+func TestWhatIsSaidAlikeIsKeptOnce(t *testing.T) {
+	mem := storetest.NewMemory()
+	s := open(t, mem)
+	for _, name := range []string{"c1", "c2"} {
+		b := &resource.BootConfiguration{Spec: resource.BootConfigurationSpec{Server: "n1", Owner: resource.Owner{UID: "u"}}}
+		b.Metadata.Name, b.Metadata.Labels = name, map[string]string{"row": "7"}
+		b.Spec.Image = resource.Image{Digest: "sha256:1", Artefacts: []resource.Artefact{{MediaType: "m"}}}
+		if err := s.Objects.Put(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if unsafe.StringData(one.Spec.Image.Digest) != unsafe.StringData(other.Spec.Image.Digest) || one.Spec.Image.Digest != "sha256:1" ||
-		unsafe.StringData(one.Spec.Image.Artefacts[0].MediaType) != unsafe.StringData(other.Spec.Image.Artefacts[0].MediaType) {
-		t.Errorf("%+v and %+v", one.Spec.Image, other.Spec.Image)
+	for _, s := range []*Store{s, open(t, mem)} { // also after a start
+		one, err := Peek[*resource.BootConfiguration](s.Objects, "c1")
+		other, err2 := Peek[*resource.BootConfiguration](s.Objects, "c2")
+		if err = errors.Join(err, err2); err != nil {
+			t.Fatal(err)
+		}
+		if unsafe.StringData(one.Spec.Image.Digest) != unsafe.StringData(other.Spec.Image.Digest) || &one.Spec.Image.Artefacts[0] != &other.Spec.Image.Artefacts[0] ||
+			reflect.ValueOf(one.Metadata.Labels).Pointer() != reflect.ValueOf(other.Metadata.Labels).Pointer() {
+			t.Errorf("%+v and %+v share nothing", one, other)
+		}
+		e, _ := s.core.mirror.get(keyOf(resource.KindBootConfiguration, "c1"))
+		if unsafe.StringData(e.Key[len(e.Key)-2:]) != unsafe.StringData(one.Metadata.Name) {
+			t.Error("a name is in memory beside its key")
+		}
+		own, err := Get[*resource.BootConfiguration](s.Objects, "c1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		own.Metadata.Labels["row"], own.Spec.Image.Artefacts[0].MediaType = "8", "other"
+		if other.Metadata.Labels["row"] != "7" || other.Spec.Image.Artefacts[0].MediaType != "m" {
+			t.Error("a copy is shared")
+		}
+		if keys := s.Objects.Altered(); len(keys) > 0 {
+			t.Errorf("altered: %v", keys)
+		}
 	}
 }

@@ -55,7 +55,7 @@ func (t *tally) mark(key string) {
 // headOf is an entry as checkpoints know it.
 func headOf(e *cached) heads.Key {
 	k := heads.Key{Name: e.Key, Revision: e.Revision, Sum: e.sum}
-	if e.obj == nil || e.Value != nil {
+	if e.Value != nil {
 		k.Sum = crc32.ChecksumIEEE(e.Value)
 	}
 	if h, ok := e.obj.(*resource.Hold); ok {

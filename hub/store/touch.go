@@ -76,7 +76,7 @@ func namedBy(c *resource.Claim) string {
 
 // servedBy are the racks that an agent serves.
 func (m *mirror) servedBy(agent string) (racks []string) {
-	for _, e := range m.indexes.named[string(RacksByAgent)].entries[agent] {
+	for _, e := range m.indexes.named[string(RacksByAgent)].find(term{word: agent}) {
 		_, name := split(e.Key)
 		racks = append(racks, name)
 	}

@@ -68,7 +68,7 @@ func (co *core) remove(ctx context.Context, key string, revision uint64) error {
 // readLogged is read for entries that cannot be refused; one that cannot be
 // read is logged once, here, and is in no list.
 func (co *core) readLogged(e state.Entry) cached {
-	c, err := read(e)
+	c, err := co.read(e)
 	if err != nil {
 		co.logger.Error("stored resource cannot be read", "key", e.Key, "err", err)
 	}

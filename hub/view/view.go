@@ -112,10 +112,11 @@ func (r *Reader) outside(all bool) plan.Fleet {
 	s := r.cfg.Store
 	f := plan.Fleet{Of: Outside, Site: site{s.Objects}, Reports: map[string]*resource.ServerReport{}, Claims: store.Find(s.Objects, store.ClaimsUnbound, store.Any)}
 	if all {
-		f.Servers = outside(r, store.List[*resource.Server](s.Objects), func(o *resource.Server) string { return o.Metadata.Name })
-		f.Claims = outside(r, store.List[*resource.Claim](s.Objects), func(o *resource.Claim) string { return o.Status.Server })
-		f.Maintenances = outside(r, store.List[*resource.Maintenance](s.Objects), func(o *resource.Maintenance) string { return o.Spec.ServerRef.Name })
-		f.Configs = outside(r, store.List[*resource.BootConfiguration](s.Objects), func(o *resource.BootConfiguration) string { return o.Spec.Server })
+		in := r.inRacks()
+		f.Servers = outside(in, store.List[*resource.Server](s.Objects), func(o *resource.Server) string { return o.Metadata.Name })
+		f.Claims = outside(in, store.List[*resource.Claim](s.Objects), func(o *resource.Claim) string { return o.Status.Server })
+		f.Maintenances = outside(in, store.List[*resource.Maintenance](s.Objects), func(o *resource.Maintenance) string { return o.Spec.ServerRef.Name })
+		f.Configs = outside(in, store.List[*resource.BootConfiguration](s.Objects), func(o *resource.BootConfiguration) string { return o.Spec.Server })
 	}
 	for _, cl := range f.Claims {
 		f.Configs = append(f.Configs, store.Find(s.Objects, store.ConfigsByOwner, cl.Metadata.UID)...)
@@ -124,10 +125,27 @@ func (r *Reader) outside(all bool) plan.Fleet {
 	return r.furnished(f)
 }
 
+// inRacks are the servers for which [Reader.InRack] is so. Three looks into the store for each claim and configuration of a fleet
+// would be most of a sweep.
+func (r *Reader) inRacks() map[string]bool {
+	racks := map[string]bool{}
+	for _, rack := range store.List[*resource.Rack](r.cfg.Store.Objects) {
+		racks[rack.Metadata.Name] = true
+	}
+	servers := store.List[*resource.Server](r.cfg.Store.Objects)
+	in := make(map[string]bool, len(servers))
+	for _, s := range servers {
+		if b, err := store.Peek[*resource.BMC](r.cfg.Store.Objects, s.Spec.BMCRef.Name); err == nil && racks[b.Spec.RackRef.Name] {
+			in[s.Metadata.Name] = true
+		}
+	}
+	return in
+}
+
 // outside are those whose server is in no rack.
-func outside[T resource.Object](r *Reader, list []T, server func(T) string) (out []T) {
+func outside[T resource.Object](in map[string]bool, list []T, server func(T) string) (out []T) {
 	for _, o := range list {
-		if !r.InRack(server(o)) {
+		if !in[server(o)] {
 			out = append(out, o)
 		}
 	}

@@ -51,7 +51,7 @@ func walks() []walk {
 		{"upgrades of agents are few, and one is looked for by its package when packages are shown or one is deleted", []string{"hub/packages.Room.users"}},
 		{"what boot environments say of files is judged by their texts, and environments are few", []string{"hub/iso.Shelf.checkWanted", "hub/iso.Shelf.checkNeeded", "hub/iso.Shelf.users", "hub/store.Objects.envUsers"}},
 		{"the view of a turn, which is what a rack has, or what is in no rack; and that of the site, which is all there is", []string{
-			"hub/view.Reader.Site", "hub/view.Reader.Rack", "hub/view.Reader.outside", "hub/view.Reader.furnished", "hub/holds.Room.fleet", "hub/env.Room.isos", "hub/inventory.Room.Sealed", "hub/env.Room.sealedEnvs",
+			"hub/view.Reader.Site", "hub/view.Reader.Rack", "hub/view.Reader.outside", "hub/view.Reader.inRacks", "hub/view.Reader.furnished", "hub/holds.Room.fleet", "hub/env.Room.isos", "hub/inventory.Room.Sealed", "hub/env.Room.sealedEnvs",
 			"hub/env.Room.ignitions", "hub/revisions.Room.Keeps", "hub/dispatch.Room.shards", "hub/revisions.Room.Begin", "hub/holds.Room.waiting",
 			"hub/plan.Fleet.Indexed", "hub/plan.Fleet.selectorLabels",
 		}},

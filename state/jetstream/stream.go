@@ -24,7 +24,7 @@ const (
 	defaultTimeout  = 5 * time.Second
 	defaultHistory  = 16
 	maxHistory      = 64
-	duplicateWindow = 5 * time.Minute // the contract promises two
+	duplicateWindow = 2 * time.Minute // as the contract promises: the server keeps each id so long in memory
 )
 
 // Config says where a KV or a Log lives.

@@ -9,37 +9,46 @@ import (
 )
 
 const (
-	// garbage is how much of what is in use may be garbage before it is collected, in percent. A hub at rest
-	// makes little of it, and one that installs a fleet waits for the disk.
-	garbage = 50
-	// returnEvery is how often it is looked at what can be given back.
-	returnEvery = time.Minute
+	// most and least are how much of what is live may be garbage before it is collected, in percent. A hub that installs a
+	// fleet makes much of it, and each collection goes over all that is live; one at rest makes little.
+	most, least = 50, 20
+	// lookEvery is how often it is looked at how much is made. A hub at rest may have as much as it makes in apart of these.
+	lookEvery, apart = 5 * time.Second, 3
+	// returnEvery is how many looks later it is looked at what can be given back.
+	returnEvery = 12
 	// unused is how much has to be, in bytes; and a quarter of what is used.
 	unused = 64 << 20
 )
 
-// saveMemory has garbage collected sooner than Go does by itself, unless the environment says how soon, and gives
-// back until ctx ends what was needed once: after a fleet was installed Go would keep for long what the store's blocks
-// took (docs/BENCHMARKS.md). It begins after returnEvery: a hub that starts fills its memory, and has no time.
+// saveMemory has garbage collected sooner than Go does by itself, and of a hub at rest sooner still, unless the environment
+// says how soon, and gives back until ctx ends what was needed once: after a fleet was installed Go would keep for long what the
+// store's blocks took (docs/BENCHMARKS.md). It begins after a minute: a hub that starts fills its memory, and has no time.
 func saveMemory(ctx context.Context) {
-	tick := time.NewTicker(returnEvery)
+	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
-	var before heap
-	for first := true; ; first = false {
+	garbage, last, returned := 100, read(), heap{}
+	for looks := 1; ; looks++ {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
-		if first && os.Getenv("GOGC") == "" {
-			debug.SetGCPercent(garbage)
-		}
 		now := read()
-		if now.tooMuch() || now.collections == before.collections {
-			debug.FreeOSMemory()
-			now = read()
+		if looks >= returnEvery && os.Getenv("GOGC") == "" {
+			if next := percent(now.live, now.allocated-last.allocated); next != garbage { // all stops for a moment
+				debug.SetGCPercent(next)
+				garbage = next
+			}
 		}
-		before = now
+		last = now
+		if looks%returnEvery > 0 {
+			continue
+		}
+		if now.tooMuch(garbage) || now.collections == returned.collections {
+			debug.FreeOSMemory()
+			last = read()
+		}
+		returned = last
 	}
 }
 
@@ -48,19 +57,25 @@ type heap struct {
 	live        uint64 // what live objects took at the last collection
 	beyond      uint64 // all else
 	collections uint64 // so far; where there was none for long, nobody knows what is live
+	allocated   uint64 // so far
+}
+
+// percent is how much of what is live may be garbage where so many bytes were allocated in lookEvery, in steps of five.
+func percent(live, allocated uint64) int {
+	return int(min(max(20*apart*allocated/max(live, 1)*5, least), most))
 }
 
 func read() heap {
-	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"}, {Name: "/memory/classes/heap/free:bytes"}, {Name: "/gc/cycles/total:gc-cycles"}}
+	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"}, {Name: "/memory/classes/heap/free:bytes"}, {Name: "/gc/cycles/total:gc-cycles"}, {Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(s)
 	live := s[0].Value.Uint64()
 	all := s[1].Value.Uint64() + s[2].Value.Uint64() + s[3].Value.Uint64()
-	return heap{live, max(live, all) - live, s[4].Value.Uint64()}
+	return heap{live, max(live, all) - live, s[4].Value.Uint64(), s[5].Value.Uint64()}
 }
 
 // tooMuch reports whether a collection is worth what it gives back. That what may be garbage by itself
 // counts for half: it comes again.
-func (h heap) tooMuch() bool {
-	often := h.live * garbage / 100 / 2
+func (h heap) tooMuch(garbage int) bool {
+	often := h.live * uint64(garbage) / 100 / 2
 	return h.beyond > often && h.beyond-often > max(unused, h.live/4)
 }
