@@ -189,7 +189,7 @@ func (w *world) fresh(hub int, which uint8) bool {
 	return true
 }
 
-// commit writes keys; the hub hears of it where known. Who calls it has compared.
+// commit writes keys; the hub hears of it where known. Who calls it has compared, and asked for room.
 func (w *world) commit(hub int, after keys, which uint8, known bool) {
 	h := &w.hubs[hub]
 	w.store.take(after, which)
@@ -199,6 +199,46 @@ func (w *world) commit(hub int, after keys, which uint8, known bool) {
 		h.view.take(w.store, which)
 	}
 	w.trim()
+}
+
+// full reports whether the log has no room, and makes some: two writes become one for a mirror that is so far behind. What
+// a hub would do between the two is not looked at then.
+func (w *world) full() bool {
+	if w.logs < maxLog {
+		return false
+	}
+	for i := range uint8(maxLog - 1) {
+		a, b := w.log[i], w.log[i+1]
+		if !w.joins(a, b, i) {
+			continue
+		}
+		w.log[i] = write{after: b.after, which: a.which | b.which}
+		if a.known && b.known && a.run == b.run {
+			w.log[i].run, w.log[i].known = a.run, true
+		}
+		copy(w.log[i+1:], w.log[i+2:])
+		w.logs--
+		w.log[w.logs] = write{}
+		for n := range w.hubs {
+			if w.hubs[n].at > i {
+				w.hubs[n].at--
+			}
+		}
+		return false
+	}
+	return true
+}
+
+// joins reports whether two writes can become one: no mirror is between them, and no hub that has yet to see them has them
+// in part.
+func (w *world) joins(a, b write, i uint8) bool {
+	for _, h := range w.hubs {
+		own := func(e write) bool { return e.known && e.run == h.run }
+		if h.at == i+1 || h.at <= i && own(a) != own(b) {
+			return false
+		}
+	}
+	return true
 }
 
 // watch has a hub's mirror come one write further.

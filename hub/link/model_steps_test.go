@@ -187,8 +187,6 @@ func (w *world) effect(hub int) string {
 	return ""
 }
 
-func (w *world) full() bool { return int(w.logs) == maxLog }
-
 // number takes the next number of a fence.
 func (m *system) number(w *world, hub int, known bool) (bool, string) {
 	h := &w.hubs[hub]
@@ -318,9 +316,7 @@ func (m *system) remove(w *world, hub int, known bool) (bool, string) {
 	after := w.store
 	after.order = gone
 	w.commit(hub, after, keyHold, known)
-	if known {
-		h.freed = true
-	}
+	h.freed = true // noted before it is written
 	wrong := w.effect(hub)
 	if wrong == "" && w.agent.lies > 0 {
 		wrong = "a hold left the store that lies at the agent"
