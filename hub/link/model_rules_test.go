@@ -1,8 +1,12 @@
+//go:build !race
+
 package link
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"testing"
 	"time"
 
 	"rackboot/hub/plan/hubs"
@@ -30,6 +34,37 @@ func newAnswers() *answers {
 	return &answers{
 		map[decideQuestion]hubs.Verdict{}, map[syncQuestion]decide.SyncAction{}, map[helloQuestion]helloAnswer{}, map[appliedQuestion]appliedAnswer{},
 		map[sealsQuestion]bool{}, map[owedQuestion]owedAnswer{}, map[arrivesQuestion]decide.Arrival{}, map[bootQuestion]bool{},
+	}
+}
+
+// reached fails where the model does not come to an answer that it is about.
+func (a *answers) reached(t *testing.T) {
+	t.Helper()
+	come := map[string]bool{}
+	for _, v := range a.decide {
+		come["hub "+string(v)] = true
+	}
+	for _, v := range a.sync {
+		come["Sync "+string(v)] = true
+	}
+	for _, v := range a.arrives {
+		come["document "+string(v)] = true
+	}
+	for _, v := range a.hello {
+		come["Hello "+string(v.verdict)] = true
+	}
+	for _, v := range a.boots {
+		come[fmt.Sprint("arms ", v)] = true
+	}
+	t.Log(slices.Sorted(maps.Keys(come)))
+	for _, want := range []string{
+		"hub works", "hub takes", "hub waits", "Hello ask", "Hello answer", "arms true", "arms false",
+		"Sync again", "Sync lacking", "Sync answer", "Sync rival", "Sync ignore",
+		"document taken", "document known", "document older", "document fenced", "document ahead",
+	} {
+		if !come[want] {
+			t.Errorf("the model never comes to: %s", want)
+		}
 	}
 }
 

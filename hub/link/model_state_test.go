@@ -1,3 +1,5 @@
+//go:build !race
+
 package link
 
 // The state of the model of several hubs: see model_test.go.
@@ -74,6 +76,7 @@ type hubState struct {
 	run    uint8 // from 1; another one after each crash
 	view   keys  // its mirror of the store
 	at     uint8 // how far in the log
+	ahead  uint8 // how far it has read the ledger alone; see flaws.refreshesAlone
 	number uint8 // that it took and has not used
 
 	stage      uint8 // of stages
@@ -181,7 +184,11 @@ func (w *world) lose(i int) {
 // fresh reports whether what a hub knows of keys is what the store has: a compare-and-set by it succeeds.
 func (w *world) fresh(hub int, which uint8) bool {
 	h := &w.hubs[hub]
-	for _, e := range w.log[h.at:w.logs] {
+	for i := h.at; i < w.logs; i++ {
+		e := w.log[i]
+		if i < h.ahead {
+			e.which &^= keyLedger | keyCounter
+		}
 		if e.which&which != 0 && !(e.run == h.run && e.known) {
 			return false
 		}
@@ -223,6 +230,9 @@ func (w *world) full() bool {
 			if w.hubs[n].at > i {
 				w.hubs[n].at--
 			}
+			if w.hubs[n].ahead > i {
+				w.hubs[n].ahead--
+			}
 		}
 		return false
 	}
@@ -241,11 +251,19 @@ func (w *world) joins(a, b write, i uint8) bool {
 	return true
 }
 
+// refresh has a hub's mirror have the ledger and the number as they are, and nothing else.
+func (w *world) refresh(hub int) {
+	w.hubs[hub].view.take(w.store, keyLedger|keyCounter)
+	w.hubs[hub].ahead = w.logs
+}
+
 // watch has a hub's mirror come one write further.
 func (w *world) watch(hub int) {
 	h := &w.hubs[hub]
 	e := w.log[h.at]
-	h.at++
+	if h.at++; h.at <= h.ahead {
+		e.which &^= keyLedger | keyCounter
+	}
 	if e.run != h.run || !e.known { // else it has that already, or what it wrote after it
 		h.view.take(e.after, e.which)
 	}
@@ -258,8 +276,10 @@ func (w *world) trim() {
 		copy(w.log[:], w.log[1:])
 		w.logs--
 		w.log[w.logs] = write{}
-		w.hubs[0].at--
-		w.hubs[1].at--
+		for i := range w.hubs {
+			w.hubs[i].at--
+			w.hubs[i].ahead = max(w.hubs[i].ahead, 1) - 1
+		}
 	}
 }
 

@@ -1,3 +1,5 @@
+//go:build !race
+
 package link
 
 import (
@@ -112,7 +114,7 @@ func (m *system) hubSteps(w world, hub int, to func(explore.Step, world, string)
 	}
 	if m.flaws.refreshesAlone && !w.fresh(hub, keyLedger) {
 		n := w
-		n.hubs[hub].view.take(n.store, keyLedger)
+		n.refresh(hub)
 		to(explore.Step{What: stepRefresh, Who: uint8(hub)}, n, "")
 	}
 	if w.left.crashes > 0 {
@@ -802,4 +804,25 @@ func (p packet) String() string {
 		parts = append(parts, p.b.String())
 	}
 	return strings.Join(parts, ", ")
+}
+
+// String says what there is in a state, for people.
+func (w world) String() string {
+	var b strings.Builder
+	k := w.store
+	fmt.Fprintf(&b, "the rack is of %s with fence %d; the hold is %s, the claim is %s; the hold document is %s, acknowledged is %d; the rack document is %s, acknowledged is %d\n",
+		runName(k.owner), k.number, [...]string{"absent", "accepted", "released", "removed"}[k.order], [...]string{"absent", "accepted", "granted", "booted"}[k.claim], k.hold, k.heldAck, k.rack, k.rackAck)
+	for i, h := range w.hubs {
+		fmt.Fprintf(&b, "hub %c (%s) is %d writes behind, takes the rack for %s's with fence %d, has number %d; the agent is %s there\n",
+			'A'+i, runName(h.run), w.logs-h.at, runName(h.view.owner), h.view.number, h.number, stages[h.stage])
+	}
+	g := w.agent
+	fmt.Fprintf(&b, "the agent follows fence %d; its hold document is %s, its rack document is %s; the hold is %s; the grant was used: %t\n",
+		g.fence, g.hold, g.rack, [...]string{"not there", "there", "there, and left out of a document"}[g.lies], g.used)
+	for _, p := range w.net {
+		if p.kind != msgNone {
+			fmt.Fprintf(&b, "on its way: %s\n", p)
+		}
+	}
+	return b.String()
 }

@@ -8,12 +8,15 @@ import (
 // Step is what happens between a state and one after it. What it means, the model says.
 type Step struct{ What, Who, Which uint8 }
 
-// Model is what is explored.
-type Model[S comparable] struct {
+// Model is what is explored: states S, which P are a short form of.
+type Model[S, P comparable] struct {
 	// Roots are the states that it begins with.
 	Roots []S
 	// Next calls to for each state after s, always in the same order. wrong says what must not be; empty is nothing.
 	Next func(s S, to func(step Step, next S, wrong string))
+	// Pack is the short form of a state, in which it waits until the steps after it are taken, and Unpack the state.
+	Pack   func(S) P
+	Unpack func(P) S
 	// Rest says what is wrong of a state where nothing bad happens any more; nil is nothing. It is asked for one of Every
 	// states.
 	Rest  func(S) (wrong string)
@@ -40,8 +43,8 @@ type Found[S comparable] struct {
 
 // Search goes through the states of a model until it finds something wrong, has seen all, or comes to a bound. States of the
 // last depth are not kept: what is wrong of a step that leads to one is found.
-func Search[S comparable](m Model[S], b Bounds) Found[S] {
-	x := &search[S]{model: m, bounds: b, seed: maphash.MakeSeed(), known: newSet()}
+func Search[S, P comparable](m Model[S, P], b Bounds) Found[S] {
+	x := &search[S, P]{model: m, bounds: b, seed: maphash.MakeSeed(), known: newSet()}
 	x.run()
 	return x.found
 }
@@ -53,8 +56,8 @@ type from struct {
 	root   bool
 }
 
-type search[S comparable] struct {
-	model  Model[S]
+type search[S, P comparable] struct {
+	model  Model[S, P]
 	bounds Bounds
 	seed   maphash.Seed
 	known  *set
@@ -62,13 +65,13 @@ type search[S comparable] struct {
 	found  Found[S]
 }
 
-func (x *search[S]) run() {
-	level := &chunks[S]{}
+func (x *search[S, P]) run() {
+	level := &chunks[P]{}
 	for i, s := range x.model.Roots {
 		if !x.news(s) {
 			continue
 		}
-		level.add(s)
+		level.add(x.model.Pack(s))
 		x.ways.add(from{before: uint32(i), root: true})
 		if wrong := x.rest(s); wrong != "" {
 			x.fail(wrong, x.ways.len()-1, -1)
@@ -77,13 +80,13 @@ func (x *search[S]) run() {
 	}
 	first := 0 // the number of the level's first state
 	for x.found.Depth < x.bounds.Depth && level.len() > 0 {
-		next := &chunks[S]{}
+		next := &chunks[P]{}
 		last := x.found.Depth+1 == x.bounds.Depth
 		at := first
 		first = x.ways.len()
-		for s := range level.drain() {
+		for p := range level.drain() {
 			n := 0
-			x.model.Next(s, func(_ Step, to S, wrong string) {
+			x.model.Next(x.model.Unpack(p), func(_ Step, to S, wrong string) {
 				if x.found.Wrong != "" || x.found.States >= x.bounds.States {
 					return
 				}
@@ -92,7 +95,7 @@ func (x *search[S]) run() {
 				if wrong == "" && x.news(to) {
 					wrong = x.rest(to)
 					if !last {
-						next.add(to)
+						next.add(x.model.Pack(to))
 						x.ways.add(from{before: uint32(at), step: uint16(n - 1)})
 					}
 				}
@@ -111,7 +114,7 @@ func (x *search[S]) run() {
 }
 
 // news reports whether a state was not seen before.
-func (x *search[S]) news(s S) bool {
+func (x *search[S, P]) news(s S) bool {
 	if !x.known.add(maphash.Comparable(x.seed, s)) {
 		return false
 	}
@@ -119,7 +122,7 @@ func (x *search[S]) news(s S) bool {
 	return true
 }
 
-func (x *search[S]) rest(s S) string {
+func (x *search[S, P]) rest(s S) string {
 	if x.model.Rest == nil || x.model.Every > 1 && uint64(x.found.States)%x.model.Every != 0 {
 		return ""
 	}
@@ -128,7 +131,7 @@ func (x *search[S]) rest(s S) string {
 }
 
 // fail notes what is wrong after a step of a state, or of that state itself where the step is -1.
-func (x *search[S]) fail(wrong string, state, step int) {
+func (x *search[S, P]) fail(wrong string, state, step int) {
 	var steps []int
 	if step >= 0 {
 		steps = append(steps, step)
@@ -152,22 +155,20 @@ func (x *search[S]) fail(wrong string, state, step int) {
 	}
 }
 
-// States are those of a trace, the root first.
-func (f Found[S]) Path(m Model[S]) iter.Seq2[Step, S] {
+// Path gives the steps of a trace, each with the state before it.
+func (m Model[S, P]) Path(f Found[S]) iter.Seq2[Step, S] {
 	return func(yield func(Step, S) bool) {
 		s := f.Root
 		for _, want := range f.Trace {
-			found := false
-			var after S
-			m.Next(s, func(what Step, to S, _ string) {
-				if !found && what == want {
-					found, after = true, to
-				}
-			})
-			if !yield(want, after) {
+			if !yield(want, s) {
 				return
 			}
-			s = after
+			found := false
+			m.Next(s, func(what Step, to S, _ string) {
+				if !found && what == want {
+					found, s = true, to
+				}
+			})
 		}
 	}
 }

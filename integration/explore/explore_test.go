@@ -1,15 +1,13 @@
 package explore
 
-import (
-	"slices"
-	"testing"
-)
+import "testing"
 
 // die is a pair of counters of which each step raises one; wrong is that both come to two.
 type die struct{ a, b uint8 }
 
-func dice(most uint8, wrong die) Model[die] {
-	return Model[die]{Roots: []die{{}}, Next: func(s die, to func(Step, die, string)) {
+func dice(most uint8, wrong die) Model[die, die] {
+	same := func(s die) die { return s }
+	return Model[die, die]{Roots: []die{{}}, Pack: same, Unpack: same, Next: func(s die, to func(Step, die, string)) {
 		for _, n := range []die{{s.a + 1, s.b}, {s.a, s.b + 1}} {
 			if n.a > most || n.b > most {
 				continue
@@ -43,10 +41,10 @@ func TestSearchFindsTheShortestWay(t *testing.T) {
 		t.Fatalf("%+v", f)
 	}
 	var states []die
-	for _, s := range f.Path(m) {
+	for _, s := range m.Path(f) {
 		states = append(states, s)
 	}
-	if len(states) != 5 || states[4] != (die{3, 2}) {
+	if last := states[len(states)-1]; len(states) != 5 || last != (die{2, 2}) && last != (die{3, 1}) {
 		t.Errorf("%v", states)
 	}
 	if f := Search(m, Bounds{Depth: 4, States: 1 << 20}); f.Wrong != "" {
@@ -74,17 +72,15 @@ func TestSearchAsksForRest(t *testing.T) {
 
 func TestSet(t *testing.T) {
 	s := newSet()
-	var added []uint64
+	hash := func(i uint64) uint64 { return i * 0x9e3779b97f4a7c15 } // different for different numbers
 	for i := range uint64(200_000) {
-		h := i * i * 0x9e3779b97f4a7c15
-		if s.add(h) != !slices.Contains(added[max(0, len(added)-4):], h) && i < 5 {
-			t.Fatalf("%d", i)
+		if !s.add(hash(i + 1)) {
+			t.Fatalf("%d was known", i)
 		}
-		added = append(added, h)
 	}
-	for _, h := range added {
-		if s.add(h) {
-			t.Fatalf("%x was not known", h)
+	for i := range uint64(200_000) {
+		if s.add(hash(i + 1)) {
+			t.Fatalf("%d was not known", i)
 		}
 	}
 }
