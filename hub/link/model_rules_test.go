@@ -152,16 +152,17 @@ func (k keys) learnt(l *store.Ledger) keys {
 }
 
 type decideQuestion struct {
-	owner, run   uint8
-	beats, other bool
+	owner, run uint8
+	other      bool // it holds the other hub for alive
 }
 
-// works asks what a hub does about the rack, where it holds the other one for alive or not.
+// works asks what a hub does about the rack. One that others may hold for dead begins nothing, which is as if it was stopped.
 func (a *answers) works(q decideQuestion) hubs.Verdict {
 	return memo(a.decide, q, func() hubs.Verdict {
-		v := hubs.View{Self: hubs.Member{Name: "self", Run: runName(q.run), Settled: true}, Beats: q.beats}
+		name := [nHubs]string{"hub-b", "hub-a"} // runs have turns
+		v := hubs.View{Self: hubs.Member{Name: name[q.run%nHubs], Run: runName(q.run), Settled: true}, Beats: true}
 		if q.other {
-			v.Others = []hubs.Member{{Name: "other", Run: "run-of-the-other", Settled: true}}
+			v.Others = []hubs.Member{{Name: name[(q.run+1)%nHubs], Run: "run-of-the-other", Settled: true}}
 		}
 		return hubs.Decide("rack/r1", runName(q.owner), v)
 	})

@@ -96,9 +96,16 @@ func (m *system) next(w world, to func(explore.Step, world, string)) {
 				continue
 			}
 			for hub := range nHubs {
-				n := n
-				if ok, wrong := m.hear(&n, hub, p, true); ok {
-					to(explore.Step{What: stepHear, Who: uint8(hub), Which: uint8(i) + again}, n, wrong)
+				heard := n
+				ok, wrong := m.hear(&heard, hub, p, true)
+				if !ok {
+					continue
+				}
+				to(explore.Step{What: stepHear, Who: uint8(hub), Which: uint8(i) + again}, heard, wrong)
+				if n := n; heard.store != n.store && n.left.unknown > 0 {
+					n.left.unknown--
+					_, wrong := m.hear(&n, hub, p, false)
+					to(explore.Step{What: stepHear, Who: uint8(hub), Which: uint8(i) + again + unheard}, n, wrong)
 				}
 			}
 		}
@@ -168,13 +175,13 @@ func (m *system) hubSteps(w world, hub int, to func(explore.Step, world, string)
 
 // owns reports whether a hub works the rack, as far as it knows.
 func (m *system) owns(h *hubState) bool {
-	return m.ask.works(decideQuestion{h.view.owner, h.run, true, true}) == hubs.Works
+	return m.ask.works(decideQuestion{h.view.owner, h.run, true}) == hubs.Works
 }
 
 // mayTake reports whether a hub takes the rack in some view of who is alive.
 func (m *system) mayTake(h *hubState) bool {
 	for _, other := range [...]bool{false, true} {
-		if m.ask.works(decideQuestion{h.view.owner, h.run, true, other}) == hubs.Takes {
+		if m.ask.works(decideQuestion{h.view.owner, h.run, other}) == hubs.Takes {
 			return true
 		}
 	}
@@ -459,8 +466,8 @@ func (m *system) hello(w *world, hub int, p packet, known bool) (bool, string) {
 		after := a.ledger
 		after.counter, after.order, after.claim = w.store.counter, w.store.order, w.store.claim
 		w.commit(hub, after, keyLedger, known)
-		if wrong := w.effect(hub); wrong != "" {
-			return true, wrong
+		if wrong := w.effect(hub); wrong != "" || !known {
+			return true, wrong // who is not told that it wrote does not answer
 		}
 	}
 	answer := h.now
@@ -501,7 +508,9 @@ func (m *system) applied(w *world, hub int, p packet, known bool) (bool, string)
 		after := a.ledger
 		after.counter, after.order, after.claim = w.store.counter, w.store.order, w.store.claim
 		w.commit(hub, after, keyLedger, known)
-		wrong = w.effect(hub)
+		if wrong = w.effect(hub); !known {
+			return true, wrong
+		}
 	}
 	if p.says != 0 && h.view.order == done {
 		h.freed = true
