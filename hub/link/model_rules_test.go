@@ -123,7 +123,7 @@ func (k *keys) acked(leaf int) *uint8 {
 // ledger is that of the agent in production's form.
 func (k keys) ledger() *store.Ledger {
 	l := &store.Ledger{
-		Agent: "r1-1", Sent: map[string]store.SentDoc{}, Acked: map[string]protocol.Head{}, Version: uint64(k.version), Owner: fenceOf(k.number, k.owner),
+		Agent: "r1-1", Sent: map[string]store.SentDoc{}, Acked: map[string]protocol.Head{}, Version: uint64(k.version),
 		Peer: store.Peer{Incarnation: modelDisk},
 	}
 	for i, leaf := range leaves {
@@ -139,7 +139,7 @@ func (k keys) ledger() *store.Ledger {
 
 // only are the keys of the ledger.
 func (k keys) only() keys {
-	k.counter, k.order, k.claim = 0, 0, 0
+	k.counter, k.owner, k.number, k.order, k.claim = 0, 0, 0, 0, 0
 	return k
 }
 

@@ -37,6 +37,7 @@ type keys struct {
 // Which keys a commit writes or expects.
 const (
 	keyCounter = 1 << iota
+	keyUnit
 	keyLedger
 	keyHold
 	keyClaim
@@ -48,9 +49,10 @@ func (k *keys) take(from keys, which uint8) {
 		k.counter = from.counter
 	}
 	if which&keyLedger != 0 {
-		counter, order, claim := k.counter, k.order, k.claim
-		*k = from
-		k.counter, k.order, k.claim = counter, order, claim
+		k.version, k.hold, k.rack, k.heldAck, k.rackAck = from.version, from.hold, from.rack, from.heldAck, from.rackAck
+	}
+	if which&keyUnit != 0 {
+		k.owner, k.number = from.owner, from.number
 	}
 	if which&keyHold != 0 {
 		k.order = from.order
@@ -77,6 +79,7 @@ type hubState struct {
 	view   keys  // its mirror of the store
 	at     uint8 // how far in the log
 	ahead  uint8 // how far it has read the ledger alone; see flaws.refreshesAlone
+	reach  uint8 // how far its mirror has to come until it works what it took
 	number uint8 // that it took and has not used
 
 	stage      uint8 // of stages
@@ -187,7 +190,7 @@ func (w *world) fresh(hub int, which uint8) bool {
 	for i := h.at; i < w.logs; i++ {
 		e := w.log[i]
 		if i < h.ahead {
-			e.which &^= keyLedger | keyCounter
+			e.which &^= keyLedger | keyUnit | keyCounter
 		}
 		if e.which&which != 0 && !(e.run == h.run && e.known) {
 			return false
@@ -233,6 +236,9 @@ func (w *world) full() bool {
 			if w.hubs[n].ahead > i {
 				w.hubs[n].ahead--
 			}
+			if w.hubs[n].reach > i {
+				w.hubs[n].reach--
+			}
 		}
 		return false
 	}
@@ -251,9 +257,9 @@ func (w *world) joins(a, b write, i uint8) bool {
 	return true
 }
 
-// refresh has a hub's mirror have the ledger and the number as they are, and nothing else.
+// refresh has a hub's mirror have the ledger, the unit and the number as they are, and nothing else.
 func (w *world) refresh(hub int) {
-	w.hubs[hub].view.take(w.store, keyLedger|keyCounter)
+	w.hubs[hub].view.take(w.store, keyLedger|keyUnit|keyCounter)
 	w.hubs[hub].ahead = w.logs
 }
 
@@ -262,7 +268,7 @@ func (w *world) watch(hub int) {
 	h := &w.hubs[hub]
 	e := w.log[h.at]
 	if h.at++; h.at <= h.ahead {
-		e.which &^= keyLedger | keyCounter
+		e.which &^= keyLedger | keyUnit | keyCounter
 	}
 	if e.run != h.run || !e.known { // else it has that already, or what it wrote after it
 		h.view.take(e.after, e.which)
@@ -279,6 +285,7 @@ func (w *world) trim() {
 		for i := range w.hubs {
 			w.hubs[i].at--
 			w.hubs[i].ahead = max(w.hubs[i].ahead, 1) - 1
+			w.hubs[i].reach = max(w.hubs[i].reach, 1) - 1
 		}
 	}
 }

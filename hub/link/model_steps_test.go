@@ -27,6 +27,7 @@ type flaws struct {
 	oldNumber       bool // a rack is taken with a number that is not above the ledger's
 	keepsContact    bool // a hub that takes a rack believes nonces that it gave before it lost that
 	refreshesAlone  bool // a hub that lost reads the ledger alone, ahead of the rest of its mirror
+	worksAtOnce     bool // a hub works what it took before its mirror has what was written before
 	unburied        bool // a hold that an agent has and nobody knows is adopted without asking whether it was released
 }
 
@@ -119,7 +120,7 @@ func (m *system) hubSteps(w world, hub int, to func(explore.Step, world, string)
 		n.watch(hub)
 		to(explore.Step{What: stepWatch, Who: uint8(hub)}, n, "")
 	}
-	if m.flaws.refreshesAlone && !w.fresh(hub, keyLedger) {
+	if m.flaws.refreshesAlone && !w.fresh(hub, keyLedger|keyUnit) {
 		n := w
 		n.refresh(hub)
 		to(explore.Step{What: stepRefresh, Who: uint8(hub)}, n, "")
@@ -175,7 +176,7 @@ func (m *system) hubSteps(w world, hub int, to func(explore.Step, world, string)
 
 // owns reports whether a hub works the rack, as far as it knows.
 func (m *system) owns(h *hubState) bool {
-	return m.ask.works(decideQuestion{h.view.owner, h.run, true}) == hubs.Works
+	return (h.at >= h.reach || m.flaws.worksAtOnce) && m.ask.works(decideQuestion{h.view.owner, h.run, true}) == hubs.Works
 }
 
 // mayTake reports whether a hub takes the rack in some view of who is alive.
@@ -216,7 +217,7 @@ func (m *system) number(w *world, hub int, known bool) (bool, string) {
 func (m *system) takes(w *world, hub int, known bool) (bool, string) {
 	h := &w.hubs[hub]
 	number := h.number
-	if number == 0 || number <= h.view.number && !m.flaws.oldNumber || w.full() || !m.mayTake(h) || !w.fresh(hub, keyLedger) && !m.flaws.takeBlind {
+	if number == 0 || number <= h.view.number && !m.flaws.oldNumber || w.full() || !m.mayTake(h) || !w.fresh(hub, keyUnit) && !m.flaws.takeBlind {
 		return false, ""
 	}
 	if m.flaws.fenceStays {
@@ -228,8 +229,9 @@ func (m *system) takes(w *world, hub int, known bool) (bool, string) {
 	if after.number <= w.store.number && w.store.number > 0 {
 		wrong = fmt.Sprintf("%s takes the rack with fence %d, and it had %d", runName(h.run), after.number, w.store.number)
 	}
-	w.commit(hub, after, keyLedger, known)
+	w.commit(hub, after, keyUnit, known)
 	h.number = 0
+	h.reach = w.logs
 	if !m.flaws.keepsContact {
 		h.forget()
 	}
@@ -269,7 +271,7 @@ func (m *system) enter(w *world, hub, leaf int, known bool) (bool, string) {
 	s := sheet{after.version, h.view.number, h.run, says}
 	*after.sheet(leaf) = s
 	sent := m.flaws.publishFirst && w.send(packet{kind: msgHold + uint8(leaf), a: s})
-	if !w.fresh(hub, keyLedger) {
+	if !w.fresh(hub, m.with(keyLedger)) {
 		return sent, ""
 	}
 	w.commit(hub, after, keyLedger, known)
@@ -281,7 +283,7 @@ func (m *system) grants(w *world, hub int, known bool) (bool, string) {
 	if h.view.claim != active || w.full() || !m.owns(h) || h.stage != stageOf(stageReady) {
 		return false, ""
 	}
-	if !m.flaws.effectsUnowned && !w.fresh(hub, keyLedger) || !m.flaws.grantBlind && !w.fresh(hub, keyClaim) {
+	if !m.flaws.effectsUnowned && !w.fresh(hub, keyUnit) || !m.flaws.grantBlind && !w.fresh(hub, keyClaim) {
 		return false, ""
 	}
 	wrong := w.effect(hub)
@@ -311,7 +313,7 @@ func (m *system) with(key uint8) uint8 {
 	if m.flaws.effectsUnowned {
 		return key
 	}
-	return key | keyLedger
+	return key | keyUnit
 }
 
 // remove forgets a hold whose release is on the agent's disk.
@@ -460,11 +462,10 @@ func (m *system) hello(w *world, hub int, p packet, known bool) (bool, string) {
 	case verdictAnswer:
 	}
 	if a.changed {
-		if w.full() || !w.fresh(hub, keyLedger) {
+		if w.full() || !w.fresh(hub, m.with(keyLedger)) {
 			return false, "" // it comes again
 		}
 		after := a.ledger
-		after.counter, after.order, after.claim = w.store.counter, w.store.order, w.store.claim
 		w.commit(hub, after, keyLedger, known)
 		if wrong := w.effect(hub); wrong != "" || !known {
 			return true, wrong // who is not told that it wrote does not answer
@@ -502,11 +503,10 @@ func (m *system) applied(w *world, hub int, p packet, known bool) (bool, string)
 	}
 	wrong := ""
 	if a.changed {
-		if w.full() || !w.fresh(hub, keyLedger) {
+		if w.full() || !w.fresh(hub, m.with(keyLedger)) {
 			return false, ""
 		}
 		after := a.ledger
-		after.counter, after.order, after.claim = w.store.counter, w.store.order, w.store.claim
 		w.commit(hub, after, keyLedger, known)
 		if wrong = w.effect(hub); !known {
 			return true, wrong

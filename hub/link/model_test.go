@@ -44,9 +44,10 @@ type history struct {
 	late packet
 	// stopped is a hub that does nothing meanwhile, its mirror neither; -1 is none.
 	stopped int
-	alone   bool // the second hub reads no more than what it lost to
+	lags    bool // the second hub's mirror comes no further than the hub waits for
 	note    func(world)
-	wrong   string
+	wrong   string // what was, first
+	at      world  // after that
 }
 
 func (h *history) notes() {
@@ -60,8 +61,8 @@ func (h *history) notes() {
 
 // histories are the states that a search begins with: all those of a history, so that it goes from the middle of whatever
 // hubs and agent are at. After an order the rack goes from one hub to the other and back, while a message of before is late
-// or the first hub is stopped. wrong is what is wrong of one already.
-func (m *system) histories() (roots []world, wrong string) {
+// or the first hub is stopped. wrong is what was wrong in one, and at where that led to.
+func (m *system) histories() (roots []world, wrong string, at world) {
 	begin := world{agent: agentState{session: 1}}
 	for hub := range nHubs {
 		begin.hubs[hub].run = uint8(hub) + 1
@@ -75,7 +76,7 @@ func (m *system) histories() (roots []world, wrong string) {
 	}
 	tell := func(h history) world {
 		if h.wrong != "" && wrong == "" {
-			wrong = h.wrong
+			wrong, at = h.wrong, h.at
 		}
 		return h.world
 	}
@@ -143,12 +144,12 @@ func (m *system) histories() (roots []world, wrong string) {
 		}
 		// One hub carries a release out while the other is stopped, which then takes the rack.
 		if ok, _ := m.releases(&held, 0, true); ok {
-			h := history{m: m, world: run(held, 0, 1, packet{}, note), note: note, stopped: -1, alone: m.flaws.refreshesAlone}
+			h := history{m: m, world: run(held, 0, 1, packet{}, note), note: note, stopped: -1, lags: true}
 			h.settle(1)
 			tell(h)
 		}
 	}
-	return roots, wrong
+	return roots, wrong, at
 }
 
 // settle has one hub alone go on, with all that was on its way, until nothing changes any more.
@@ -159,8 +160,8 @@ func (h *history) settle(hub int) {
 		if !ok {
 			return
 		}
-		if h.wrong == "" {
-			h.wrong = wrong
+		if h.wrong == "" && wrong != "" {
+			h.wrong, h.at = wrong, *w
 		}
 		h.catchUp()
 		h.notes()
@@ -202,8 +203,13 @@ func (h *history) settle(hub int) {
 func (h *history) catchUp() {
 	w := &h.world
 	for i := range nHubs {
-		if h.alone && i == 1 {
-			w.refresh(i)
+		if h.lags && i == 1 {
+			if h.m.flaws.refreshesAlone {
+				w.refresh(i)
+			}
+			for !h.m.flaws.worksAtOnce && w.hubs[i].at < w.hubs[i].reach {
+				w.watch(i)
+			}
 			continue
 		}
 		for i != h.stopped && w.hubs[i].at < w.logs {
@@ -248,11 +254,11 @@ func (w *world) unrest() string {
 }
 
 func (m *system) search(depth, states int, every uint64) (explore.Found[world], explore.Model[world, packed]) {
-	roots, wrong := m.histories()
+	roots, wrong, at := m.histories()
 	short := newPacker()
 	model := explore.Model[world, packed]{Roots: roots, Next: m.next, Pack: short.pack, Unpack: short.unpack, Rest: m.rest, Every: every}
 	if wrong != "" {
-		return explore.Found[world]{Wrong: wrong + ", with nothing that went wrong"}, model
+		return explore.Found[world]{Wrong: wrong + ", in a history that the search begins with", Root: at}, model
 	}
 	return explore.Search(model, explore.Bounds{Depth: depth, States: states}), model
 }
@@ -297,7 +303,8 @@ func TestHubsModelNotices(t *testing.T) {
 		"a hold removed early":                 {removesEarly: true},
 		"armed before it is on disk":           {armsFirst: true},
 		"a take by an old number":              {oldNumber: true},
-		"the ledger read alone":                {refreshesAlone: true},
+		"the ledger read alone":                {refreshesAlone: true, worksAtOnce: true},
+		"a hub that works at once":             {worksAtOnce: true},
 		"old nonces, and adoption unasked":     {keepsContact: true, unburied: true},
 	} {
 		t.Run(name, func(t *testing.T) {
