@@ -55,7 +55,7 @@ const (
 	stepRefresh
 )
 
-// how says how a step went: flags of Step.Which above the number of a message or a leaf.
+// How a step went: flags of Step.Which, above the number of a message or a leaf.
 const (
 	kept    = 16 // a message stays on its way, and comes again
 	unheard = 32 // the store wrote, and the hub was not told
@@ -189,7 +189,7 @@ func (m *system) mayTake(h *hubState) bool {
 	return false
 }
 
-// effect says what is wrong of an effect on a rack in the store.
+// effect says what is wrong of an effect that a hub has on the rack in the store.
 func (w *world) effect(hub int) string {
 	if w.store.owner != w.hubs[hub].run {
 		return fmt.Sprintf("%s has an effect on a rack that %s has taken", runName(w.hubs[hub].run), runName(w.store.owner))
@@ -283,7 +283,11 @@ func (m *system) grants(w *world, hub int, known bool) (bool, string) {
 	if h.view.claim != active || w.full() || !m.owns(h) || h.stage != stageOf(stageReady) {
 		return false, ""
 	}
-	if !m.flaws.effectsUnowned && !w.fresh(hub, keyUnit) || !m.flaws.grantBlind && !w.fresh(hub, keyClaim) {
+	compares := m.with(keyClaim)
+	if m.flaws.grantBlind {
+		compares = m.with(0)
+	}
+	if !w.fresh(hub, compares) {
 		return false, ""
 	}
 	wrong := w.effect(hub)
@@ -308,7 +312,7 @@ func (m *system) booted(w *world, hub int, known bool) (bool, string) {
 	return true, w.effect(hub)
 }
 
-// with is what an effect on a key expects besides.
+// with are the keys that an effect on one compares.
 func (m *system) with(key uint8) uint8 {
 	if m.flaws.effectsUnowned {
 		return key

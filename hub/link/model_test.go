@@ -1,5 +1,7 @@
 //go:build !race
 
+package link
+
 // The model of several hubs on one store: two hubs, a rack with one agent, a hold, a claim with its grant.
 //
 // The store is a log of commits that compare; each hub's mirror comes along it at its own pace, or stands still. Messages come late,
@@ -9,12 +11,14 @@
 // standing, acknowledge, seals, owed and progress of this package, decide.Sync, decide.Arrives, decide.HoldAfter and
 // decide.Step. What is here is who may do which of it when, and what the store and the network do.
 //
+// The unit's record, by which a hub owns the rack, is a key of its own: a hub takes it by comparing that alone, and each
+// write for the rack compares it besides its own key. A hub works what it took once its mirror has come to the take.
+//
 // Left out are: time; guard mode, copies of a disk and its loss; the word on the hub's store (HubHead); what a hub does between
 // reading its mirror and writing, since a write that is late is like a mirror that stands still: it is compared with the same
 // revisions. Nonces that a hub gave for the same session are the same as long as nothing was acknowledged between.
 //
 // The detector of races would find nothing, and takes ten times as long: there is one goroutine.
-package link
 
 import (
 	"flag"
