@@ -122,6 +122,10 @@ interwork: build ## hub and agent one release apart, as processes under faults, 
 bench-iso: ## upload a file of 5 GiB into the hub's store: speed and memory; needs 6 GiB in TMPDIR
 	$(GO) test ./hub/iso -run='^$$' -bench=Upload -benchtime=1x -timeout=30m
 
+.PHONY: model
+model: ## two hubs on one store, and all that can become of a rack in some steps from any moment: tens of millions of states, 1.5 GB, half an hour; ARGS=-model-depth=4
+	GOGC=40 $(GO) test ./hub/link -count=1 -timeout=120m -run='^TestHubsModel$$' -v -model-depth=5 -model-every=1024 $(ARGS)
+
 .PHONY: soak
 soak: ## what is too long for each commit: millions of random steps of the decisions, a million of hub and agent, an hour of storm, arm64 firmware (QEMU, AAVMF), Debian's installer from a repository that is cut off, and to a boot from disk, which needs Debian's mirror, as root on Debian 12
 	$(GO) test ./protocol/decide -count=1 -timeout=30m -run='^TestProperties$$' -rapid.checks=10000 -v

@@ -17,10 +17,7 @@ import (
 )
 
 // mark is the document in force.
-type mark struct {
-	Head   protocol.Head `json:"head"`
-	Digest string        `json:"digest"`
-}
+type mark = decide.Mark
 
 // ErrOlder is in the chain of an error when a document is older than the one in
 // force.
@@ -46,7 +43,12 @@ func (ds *Documents) order(t state.Txn, doc string, head protocol.Head, term uin
 	if err != nil {
 		return false, err
 	}
-	if err := admit(fence, followed); err != nil {
+	have, found, err := get[mark](t, docs+doc)
+	if err != nil {
+		return false, err
+	}
+	arrival := decide.Arrives(fence, followed, mark{Head: head, Digest: digest}, have, found)
+	if err := admit(arrival); err != nil {
 		return false, protocol.Errorf(protocol.CodeConflict, "apply "+doc, "fence %d of hub %s %w, %d of %s", fence.Number, fence.Hub, err, followed.Number, followed.Hub).
 			WithHint("stop one of the two hubs")
 	}
@@ -63,16 +65,12 @@ func (ds *Documents) order(t state.Txn, doc string, head protocol.Head, term uin
 			return false, err
 		}
 	}
-	have, found, err := get[mark](t, docs+doc)
-	if err != nil {
-		return false, err
-	}
-	switch {
-	case !found || head.Newer(have.Head):
+	switch arrival {
+	case decide.ArrivalTaken:
 		return true, nil
-	case head == have.Head && digest == have.Digest:
+	case decide.ArrivalKnown:
 		return false, nil
-	case head == have.Head:
+	case decide.ArrivalOther:
 		return false, protocol.Errorf(protocol.CodeConflict, "apply "+doc, "version %d/%d arrived with another content", head.Epoch, head.Version).
 			WithHint("two hubs sign for this agent; the first content stays in force")
 	default:
@@ -120,7 +118,7 @@ func (ds *Documents) ApplyHolds(now time.Time, d message.HoldDoc, digest string)
 		if err := setStandby(t, stood, d.Standby); err != nil {
 			return err
 		}
-		return put(t, docs+message.LeafHold, mark{d.Head, digest})
+		return put(t, docs+message.LeafHold, mark{Head: d.Head, Digest: digest})
 	})
 	if err != nil {
 		return nil, nil, failing("apply the hold document", err)
@@ -183,7 +181,7 @@ func (ds *Documents) release(t state.Txn, now time.Time, releases []resource.Rel
 		if err != nil {
 			return err
 		}
-		if !found {
+		if decide.HoldAfter(found, true, false, false) != decide.HoldEnds {
 			continue
 		}
 		why, err := ds.approvals.allowRelease(t, now, h, r)
@@ -229,7 +227,8 @@ func (ds *Documents) enforce(t state.Txn, now time.Time, holds []resource.Active
 	for _, h := range holds {
 		was, lies := lying[h.ID]
 		same, harder := was.Becomes(h.HoldSpec)
-		if harder = lies && harder; released[h.ID] || lies && !same && !harder {
+		harder = lies && harder
+		if decide.HoldAfter(lies, released[h.ID], true, !lies || same || harder) != decide.HoldLies {
 			continue
 		}
 		named[h.ID] = true
@@ -260,7 +259,8 @@ func (ds *Documents) enforce(t state.Txn, now time.Time, holds []resource.Active
 		cut()
 	}
 	for _, h := range have {
-		if !named[h.ID] && !h.Missing && !h.Local {
+		// What is released and lies is withheld: it is as good as left out.
+		if decide.HoldAfter(true, false, named[h.ID], true) == decide.HoldMissing && !h.Missing && !h.Local {
 			h.Missing = true
 			touched[h.Server] = true
 			if err := put(t, keyHolds+h.Server+"/"+h.ID, h); err != nil {
@@ -322,7 +322,7 @@ func (ds *Documents) ApplyRack(d message.RackDoc, digest string, admit func(mess
 		if err := dropCredentials(t, have, cut); err != nil {
 			return err
 		}
-		return put(t, docs+doc, mark{d.Head, digest})
+		return put(t, docs+doc, mark{Head: d.Head, Digest: digest})
 	})
 	if err != nil {
 		return nil, nil, failing("apply the rack document", err)

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 
+	"rackboot/protocol/decide"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 	"rackboot/state"
@@ -53,23 +54,16 @@ var (
 	ErrAhead = errors.New("is of a hub that has not answered this agent yet")
 )
 
-// admit compares a document's fence with the one followed. The first row that fits
-// decides.
-//
-//	fence | answer
-//	same  | take
-//	lower | fenced
-//	rival | fenced
-//	newer | ahead
-func admit(doc, have message.Fence) error {
-	switch {
-	case doc == have:
-		return nil
-	case doc.Newer(have):
-		return ErrAhead
-	default:
+// admit says why a document counts for nothing because of its hub; nil if it counts.
+func admit(a decide.Arrival) error {
+	switch a {
+	case decide.ArrivalFenced:
 		return ErrFenced
+	case decide.ArrivalAhead:
+		return ErrAhead
+	case decide.ArrivalTaken, decide.ArrivalKnown, decide.ArrivalOther, decide.ArrivalOlder:
 	}
+	return nil
 }
 
 // End keeps the word that the term of this agent is over. A second one changes nothing,

@@ -37,15 +37,9 @@ func (c *hearing) applied(ctx context.Context, a *resource.Agent, m message.Appl
 		}
 	}
 	foreign := false
-	_, written, err := c.ledgers.change(ctx, name, func(l *store.Ledger) bool {
-		s, sent := l.Sent[m.Doc]
-		foreign = sent && s.Head == m.Head && !acknowledges(m, l.Sent)
-		if !acknowledges(m, l.Sent) || l.Acked[m.Doc] == m.Head {
-			return false
-		}
-		l.Acked[m.Doc] = m.Head
-		keepsHead(l, m.StoreHead)
-		return true
+	_, written, err := c.ledgers.change(ctx, name, func(l *store.Ledger) (changed bool) {
+		changed, foreign = acknowledge(l, m)
+		return changed
 	})
 	if err != nil {
 		return err
@@ -70,6 +64,20 @@ func (c *hearing) applied(ctx context.Context, a *resource.Agent, m message.Appl
 		c.cfg.Heard.Released(a, id)
 	}
 	return nil
+}
+
+// acknowledge notes in a ledger what an Applied says. foreign is that the agent has that version with another content.
+func acknowledge(l *store.Ledger, m message.Applied) (changed, foreign bool) {
+	s, sent := l.Sent[m.Doc]
+	if !acknowledges(m, l.Sent) {
+		return false, sent && s.Head == m.Head
+	}
+	if l.Acked[m.Doc] == m.Head {
+		return false, false
+	}
+	l.Acked[m.Doc] = m.Head
+	keepsHead(l, m.StoreHead)
+	return true, false
 }
 
 // acknowledges reports whether a document is the one that was sent last.

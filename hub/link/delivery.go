@@ -60,17 +60,7 @@ func (c *delivery) to(agent string, now time.Time) {
 	if !ready {
 		return
 	}
-	var open []string
-	all := true // is acknowledged
-	for _, leaf := range sentLeaves(l) {
-		s := l.Sent[leaf]
-		if l.Acked[leaf] == s.Head || guards && leaf != message.LeafHold {
-			continue
-		}
-		if all = false; s.Fence == c.cfg.Start.FenceFor(agent).Number {
-			open = append(open, leaf)
-		}
-	}
+	open, all := owed(l, c.cfg.Start.FenceFor(agent).Number, guards)
 	if all && !guards {
 		c.contacts.with(agent, func(k *contact) { k.sent.settled = l.Revision })
 	}
@@ -89,6 +79,22 @@ func (c *delivery) to(agent string, now time.Time) {
 		})
 		c.sender.publish(message.TopicDown(agent, leaf), s.Body)
 	}
+}
+
+// owed are the documents that a hub with a fence sends, and whether there are none that wait for an acknowledgement.
+// guards is that the agent is sent holds only.
+func owed(l *store.Ledger, fence uint64, guards bool) (open []string, all bool) {
+	all = true
+	for _, leaf := range sentLeaves(l) {
+		s := l.Sent[leaf]
+		if l.Acked[leaf] == s.Head || guards && leaf != message.LeafHold {
+			continue
+		}
+		if all = false; s.Fence == fence {
+			open = append(open, leaf)
+		}
+	}
+	return open, all
 }
 
 // sentLeaves are the documents in the order in which they go out: holds first.

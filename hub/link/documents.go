@@ -53,9 +53,7 @@ func (e *Entry) Put(leaf string, doc any, head *protocol.Head, issued *time.Time
 		return
 	}
 	digest := wire.Digest(content)
-	have, sent := e.ledger.Sent[leaf]
-	acked := sent && e.ledger.Acked[leaf] == have.Head
-	if sent && have.Digest == digest && have.Head.Epoch == e.epoch && (acked || have.Fence == e.fence.Number) {
+	if !seals(e.ledger, leaf, digest, e.epoch, e.fence.Number) {
 		return
 	}
 	e.ledger.Version = Latest(*e.ledger) + 1
@@ -67,6 +65,14 @@ func (e *Entry) Put(leaf string, doc any, head *protocol.Head, issued *time.Time
 	}
 	e.ledger.Sent[leaf] = store.SentDoc{Head: *head, Body: body, Digest: digest, Fence: e.fence.Number, Sealed: wire.Digest(body)}
 	e.changed = true
+}
+
+// seals reports whether a document with a content is to have another version: it is news, or another start of the hub
+// sealed it and it was not acknowledged.
+func seals(l *store.Ledger, leaf, digest string, epoch, fence uint64) bool {
+	have, sent := l.Sent[leaf]
+	acked := sent && l.Acked[leaf] == have.Head
+	return !sent || have.Digest != digest || have.Head.Epoch != epoch || !acked && have.Fence != fence
 }
 
 // PutRacks takes all shards of a rack.

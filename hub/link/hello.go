@@ -78,15 +78,7 @@ func (c *hearing) hello(ctx context.Context, a *resource.Agent, m message.Hello)
 		}
 	case diskRetired, diskOwn:
 	}
-	peer, gone := relate(l.Peer, m, greeted), false
-	if peer != peerOther {
-		gone = lost(l, l.Acked, m) || wordOfHead(known, m.StoreHead) == headBehind
-	}
-	judged := p
-	if gone && p == proofSure && !lost(l, with.acked, m) && wordOfHead(with.head, m.StoreHead) != headBehind {
-		judged = proofFresh // it may have been said before what is missing was acknowledged
-	}
-	verdict := greet(guard, peer, gone, judged)
+	peer, gone, verdict := judge(l, m, known, greeted, guard, p, with)
 	if verdict == verdictRenew || verdict == verdictMeet && peer == peerOther && disk == diskOwn {
 		waits := false
 		c.contacts.with(name, func(k *contact) { waits = k.speakers.defers(m.Session, c.cfg.Clock()) })
@@ -125,6 +117,19 @@ func (c *hearing) hello(ctx context.Context, a *resource.Agent, m message.Hello)
 		c.cfg.Wake.Agent(name)
 	}
 	return nil
+}
+
+// judge says how a Hello stands to the ledger, and what becomes of it. known is how far the agent's store is known to
+// have come, and with the nonce that proves it.
+func judge(l *store.Ledger, m message.Hello, known message.StoreHead, greeted bool, guard guardWord, p proof, with slot) (peer relation, gone bool, v verdict) {
+	peer = relate(l.Peer, m, greeted)
+	if peer != peerOther {
+		gone = lost(l, l.Acked, m) || wordOfHead(known, m.StoreHead) == headBehind
+	}
+	if gone && p == proofSure && !lost(l, with.acked, m) && wordOfHead(with.head, m.StoreHead) != headBehind {
+		p = proofFresh // it may have been said before what is missing was acknowledged
+	}
+	return peer, gone, greet(guard, peer, gone, p)
 }
 
 // toldOf compares what the agent was told of the hub's store with what that has. It needs no proof: the
@@ -170,29 +175,7 @@ func (c *hearing) learn(ctx context.Context, a *resource.Agent, m message.Hello,
 	var was store.Peer
 	l, written, err := c.ledgers.change(ctx, a.Metadata.Name, func(l *store.Ledger) (changed bool) {
 		was = l.Peer
-		if p == proofNone {
-			return false
-		}
-		if next := peerOf(m); !samePeer(l.Peer, next) {
-			next.Head = newest(next.Incarnation, l.Peer.Head)
-			l.Peer, changed = next, true
-		}
-		for leaf, s := range l.Sent {
-			ack, acked := l.Acked[leaf]
-			switch {
-			case m.Applied[leaf] == s.Head && m.Digests[leaf] == s.Sealed:
-				if !acked || ack != s.Head {
-					l.Acked[leaf], changed = s.Head, true
-				}
-			case acked && v == verdictMeet:
-				delete(l.Acked, leaf)
-				changed = true
-			}
-		}
-		if changed {
-			keepsHead(l, m.StoreHead)
-		}
-		return changed
+		return p != proofNone && proves(l, m, v)
 	})
 	if err != nil {
 		return l, false, err
@@ -213,6 +196,30 @@ func (c *hearing) learn(ctx context.Context, a *resource.Agent, m message.Hello,
 		}
 	}
 	return l, written, nil
+}
+
+// proves notes in a ledger what a Hello proves that is not of the past.
+func proves(l *store.Ledger, m message.Hello, v verdict) (changed bool) {
+	if next := peerOf(m); !samePeer(l.Peer, next) {
+		next.Head = newest(next.Incarnation, l.Peer.Head)
+		l.Peer, changed = next, true
+	}
+	for leaf, s := range l.Sent {
+		ack, acked := l.Acked[leaf]
+		switch {
+		case m.Applied[leaf] == s.Head && m.Digests[leaf] == s.Sealed:
+			if !acked || ack != s.Head {
+				l.Acked[leaf], changed = s.Head, true
+			}
+		case acked && v == verdictMeet:
+			delete(l.Acked, leaf)
+			changed = true
+		}
+	}
+	if changed {
+		keepsHead(l, m.StoreHead)
+	}
+	return changed
 }
 
 // welcome answers a Hello and sends what is open. moved says that the agent's stage

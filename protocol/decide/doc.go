@@ -53,5 +53,5 @@
 //
 // Beside a step: serve.go and stranger.go answer boot clients, holdstate.go and phase.go say where a
 // server stands, renew.go is for disks that were rolled back, and account.go, certificate.go,
-// clocks.go, fleetclock.go, sync.go and trial.go decide about an agent and its rack.
+// clocks.go, fleetclock.go, sync.go, arrival.go and trial.go decide about an agent and its rack.
 package decide
