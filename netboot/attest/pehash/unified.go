@@ -120,3 +120,19 @@ func (h *headers) stubVersion(r io.ReaderAt) (int, error) {
 	}
 	return version, nil
 }
+
+// Kernel returns the Authenticode hash of the kernel in a unified kernel image of size bytes, by which
+// firmware extends PCR 4 when the stub has it load the kernel: systemd's does so from 252 on.
+func Kernel(r io.ReaderAt, size int64, h crypto.Hash) ([]byte, error) {
+	head, err := readHeaders(r, size)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(head.sections, func(s section) bool { return s.name == ".linux" })
+	if i < 0 {
+		return nil, protocol.Errorf(protocol.CodeInvalid, "hash image", "the image is no unified kernel image: it has no section .linux")
+	}
+	s := head.sections[i]
+	n := min(s.virtualSize, s.length)
+	return Authenticode(io.NewSectionReader(r, s.offset, n), n, h)
+}

@@ -1,0 +1,73 @@
+package attest
+
+import (
+	"slices"
+
+	"rackboot/netboot/attest/eventlog"
+	"rackboot/netboot/attest/pehash"
+	"rackboot/netboot/attest/tpmkey"
+)
+
+// Enrolment is what is known of a server's TPM.
+type Enrolment struct {
+	Endorsement *tpmkey.Key // for which secrets are sealed
+	Attestation *tpmkey.Key // which signs quotes; see package enrol
+}
+
+// Evidence is what a server sent.
+type Evidence struct {
+	Quote     []byte         // TPMS_ATTEST
+	Signature []byte         // TPMT_SIGNATURE
+	PCRs      map[int][]byte // the values that were quoted
+	Log       []byte         // the event log
+	Phases    []string       // what systemd measured into PCR 11 since the log ended, in its order
+}
+
+// Item is something whose digest a PCR is expected to be extended by.
+type Item struct {
+	Name     string // for people
+	Digest   []byte
+	Optional bool // it may be absent
+}
+
+// Expectation is what a server is to have booted. Digests are of its bank.
+type Expectation struct {
+	Nonce []byte // that the quote was asked with
+	Bank  eventlog.Algorithm
+	// SecureBoot is that it has to be on.
+	SecureBoot bool
+	// Authorities are the digests of the signatures' entries that PCR 7 may name, the
+	// events EV_EFI_VARIABLE_AUTHORITY; nil: any. They are judged where SecureBoot is.
+	Authorities []Item
+	// BootOption is the hash of the EFI_LOAD_OPTION; nil: any.
+	BootOption []byte
+	// Images are what firmware starts, one after the other: Authenticode hashes. One that is
+	// measured twice in a row is one.
+	Images []Item
+	// Sections are those of a unified kernel image; nil: PCRs 11 to 13 are not judged.
+	Sections []pehash.Measured
+	// Phases are what systemd may have measured after the stub, from the first on
+	// (systemd-pcrphase: enter-initrd, leave-initrd, sysinit, ready).
+	Phases []string
+	// Parameters are the command lines that PCR 12 may be extended by; nil: none.
+	Parameters []Item
+	// Commands and Files are those of PCR 8 and PCR 9; nil: not judged.
+	Commands, Files []Item
+}
+
+// PCRs returns what a quote has to be of, in ascending order.
+func (x Expectation) PCRs() []int {
+	out := []int{4}
+	add := func(judged bool, pcrs ...int) {
+		if judged {
+			out = append(out, pcrs...)
+		}
+	}
+	add(x.BootOption != nil, 1)
+	add(x.SecureBoot, 7)
+	add(x.Commands != nil, 8)
+	add(x.Files != nil, 9)
+	add(x.Sections != nil, 11, 12, 13)
+	slices.Sort(out)
+	return out
+}
