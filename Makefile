@@ -29,9 +29,9 @@ export SOURCE_DATE_EPOCH
 ARGS      ?=
 # How long each fuzz target runs.
 FUZZTIME  ?= 5s
-# Everything but the tests with real brokers, images and firmware, which `make integration`
+# Everything but the tests with real brokers, TPMs, images and firmware, which `make integration`
 # runs, as it runs those with the build tag host.
-TESTED     = $$($(GO) list ./... | grep -Ev '^rackboot/integration/(alone|brokers|firmware|images|packaging)$$')
+TESTED     = $$($(GO) list ./... | grep -Ev '^rackboot/integration/(alone|brokers|firmware|images|packaging|tpm)$$')
 # And but long walks and tables, a sixth of what is left; CI has them in a stage of its own, and `make walks` runs them.
 WALKS      = ^rackboot/integration/(cures|faults|holds)
 
@@ -92,10 +92,11 @@ demo: build ## show the main job with two simulated servers; KEEP=1 stays up, AR
 	bin/rackboot-sim demo $(if $(KEEP),--keep) $(ARGS)
 
 .PHONY: integration
-integration: ## what needs more than Go: root, ip, nft and curl; real brokers; images of xorriso; real firmware (QEMU, OVMF) in network namespaces, as root on Debian 12
+integration: ## what needs more than Go: root, ip, nft and curl; real brokers; images of xorriso; a TPM of swtpm; real firmware (QEMU, OVMF) in network namespaces, as root on Debian 12
 	integration/packages
 	$(GO) test -count=1 -tags=host -timeout=5m $(ARGS) $$(grep -rl '^//go:build host$$' --include='*_test.go' . | xargs -n 1 dirname | sort -u)
 	$(GO) test -count=1 -timeout=5m $(ARGS) ./integration/images -require=iso
+	$(GO) test -count=1 -timeout=5m $(ARGS) ./integration/tpm -require=swtpm,images,logs
 	$(GO) test -count=1 -timeout=5m $(ARGS) ./integration/brokers -require=mosquitto,nats,registry
 	$(GO) test -count=1 -timeout=19m $(ARGS) ./integration/firmware -require=root,qemu
 

@@ -3,6 +3,7 @@ package tpm
 import (
 	"bytes"
 	"crypto/rand"
+	"errors"
 	"slices"
 	"testing"
 
@@ -156,29 +157,34 @@ func TestSeal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opens := func(what string, s seal.Sealed, parent loaded, p seal.Policy, want bool) {
+	opens := func(what string, s seal.Sealed, parent loaded, p seal.Policy, want error) {
 		t.Helper()
-		got, err := b.open(parent, s, p)
-		if (err == nil) != want || want && !bytes.Equal(got, secret) {
+		if got, err := b.open(parent, s, p); !errors.Is(err, want) || want == nil && !bytes.Equal(got, secret) {
 			t.Errorf("%s: %q, %v", what, got, err)
 		}
 	}
-	opens("in its boot", sealed, b.storage, policy, true)
-	opens("below a key of a curve", below, ecc, policy, true)
-	opens("under less than its policy", sealed, b.storage, lasting, false)
-	opens("below another key", sealed, ecc, policy, false)
+	opens("in its boot", sealed, b.storage, policy, nil)
+	opens("below a key of a curve", below, ecc, policy, nil)
+	opens("under less than its policy", sealed, b.storage, lasting, tpm2.TPMRCPolicyFail)
 	broken := sealed
 	broken.Public = bytes.Clone(sealed.Public)
 	broken.Public[7] ^= 0x40 // userWithAuth: opened by a password that is empty
-	opens("with other attributes", broken, b.storage, policy, false)
+	opens("with other attributes", broken, b.storage, policy, tpm2.TPMRCIntegrity)
 	wrong := seal.Policy{Bank: eventlog.SHA256, Values: map[int][]byte{4: make([]byte, 32)}}
-	opens("for another boot", wrap(wrong), b.storage, wrong, false)
+	opens("for another boot", wrap(wrong), b.storage, wrong, tpm2.TPMRCPolicyFail)
+	b.release(ecc)
+
+	other := manufacture(t)
+	other.boot(b.parsed())
+	if got, err := other.open(other.primary(tpm2.ECCEKTemplate), below, policy); !errors.Is(err, tpm2.TPMRCIntegrity) {
+		t.Errorf("in another TPM: %q, %v", got, err)
+	}
 
 	b.restart()
 	b.boot(b.parsed())
 	b.keys(signingECDSA())
-	opens("after another start, with the same PCRs", sealed, b.storage, policy, false)
-	opens("without the count of starts", forever, b.storage, lasting, true)
+	opens("after another start, with the same PCRs", sealed, b.storage, policy, tpm2.TPMRCPolicy)
+	opens("without the count of starts", forever, b.storage, lasting, nil)
 	b.extend(12, bytes.Repeat([]byte{1}, 32))
-	opens("after something was measured", forever, b.storage, lasting, false)
+	opens("after something was measured", forever, b.storage, lasting, tpm2.TPMRCPolicyFail)
 }

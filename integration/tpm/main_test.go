@@ -10,12 +10,12 @@ import (
 	"testing"
 )
 
-var required = flag.String("require", "", "comma separated resources whose absence is a failure instead of a skip: swtpm, images")
+var required = flag.String("require", "", "comma separated resources whose absence is a failure instead of a skip: swtpm, images, logs")
 
 // missing skips the test, or fails it where the resource is required.
 func missing(t *testing.T, resource, what string) {
 	t.Helper()
-	text := what + "; run integration/packages as root, then go test ./integration/tpm -require=swtpm,images"
+	text := what + "; run integration/packages as root, then go test ./integration/tpm -require=swtpm,images,logs"
 	if slices.Contains(strings.Split(*required, ","), resource) {
 		t.Fatal(text)
 	}
