@@ -74,8 +74,8 @@ func publicOf(area tpm2.TPMTPublic) (crypto.PublicKey, error) {
 		if err != nil {
 			return nil, fmt.Errorf("has no parameters: %w", err)
 		}
-		if bits := public.N.BitLen(); bits < minRSABits || bits > maxRSABits || bits != int(params.KeyBits) || public.E != exponent {
-			return nil, fmt.Errorf("is of RSA with %d bits and the exponent %d", bits, public.E)
+		if bits := public.N.BitLen(); bits < minRSABits || bits > maxRSABits || bits != int(params.KeyBits) || public.E != exponent || public.N.Bit(0) == 0 {
+			return nil, fmt.Errorf("is of RSA with %d bits and the exponent %d, or with no modulus of two primes", bits, public.E)
 		}
 		return public, nil
 	case *ecdsa.PublicKey:

@@ -72,6 +72,7 @@ func TestParseRefuses(t *testing.T) {
 		"RSA of 1024 bits":      {modulus(1024, 0, ones(128)...), "1024 bits"},
 		"RSA of 7000 bits":      {modulus(7000, 0, ones(875)...), "7000 bits"},
 		"RSA of another size":   {modulus(4096, 0, ones(256)...), "2048 bits"},
+		"an even modulus":       {modulus(2048, 0, append(ones(255), 0xfe)...), "no modulus of two primes"},
 		"the exponent 3":        {modulus(2048, 3, ones(256)...), "the exponent 3"},
 		"no point of a curve":   {point(ones(32), ones(32)), "no point of its curve"},
 		"the point at infinity": {point(nil, nil), "no point of its curve"},
