@@ -50,7 +50,7 @@ func AttestationKey(area []byte) (*tpmkey.Key, Fault) {
 }
 
 // attestationFault is the rule of keys that sign quotes. Only a restricted key refuses to sign a
-// forged quote (TPM 2.0 Library part 1 section 23.4.2).
+// forged quote (TPM 2.0 Library part 3 section 18.1).
 //
 //	own | restricted | signs | decrypts | algorithm | fault
 //	no  | *          | *     | *        | *         | imported
@@ -127,6 +127,8 @@ func wrapsByAES(k *tpmkey.Key) bool {
 			return false
 		}
 		cipher = p.Symmetric
+	default:
+		return false
 	}
 	if cipher.Algorithm != tpm2.TPMAlgAES {
 		return false

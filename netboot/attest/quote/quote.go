@@ -31,7 +31,7 @@ type Quote struct {
 	Clock  Clock
 	// Firmware is the vendor's version of the TPM. Like Resets and Restarts, it is another number
 	// than the TPM's own where the signing key is of no hierarchy of endorsement or platform (part
-	// 1 section 36.7); it is the same number as long as neither changes.
+	// 3 section 18.1); it is the same number as long as neither changes.
 	Firmware uint64
 }
 

@@ -99,8 +99,9 @@ func hashOf(a tpm2.TPMAlgID) (crypto.Hash, bool) {
 		return crypto.SHA384, true
 	case tpm2.TPMAlgSHA512:
 		return crypto.SHA512, true
+	default:
+		return 0, false
 	}
-	return 0, false
 }
 
 // Area is the TPMT_PUBLIC; it is a copy.
@@ -127,7 +128,7 @@ const (
 )
 
 // QualifiedName is the name of the key with all above it, where it is a primary key of a hierarchy
-// (TPM 2.0 Library part 1 section 16.4). Quotes name their signer so.
+// (TPM 2.0 Library part 1 section 16). Quotes name their signer so.
 func (k *Key) QualifiedName(hierarchy uint32) []byte {
 	return k.below(binary.BigEndian.AppendUint32(nil, hierarchy))
 }

@@ -39,8 +39,9 @@ func (k *Key) SigningHash() (h crypto.Hash, ok bool) {
 			return 0, false
 		}
 		return hashOf(scheme.HashAlg)
+	default:
+		return 0, false
 	}
-	return 0, false
 }
 
 // Verify reports an error unless the signature, a TPMT_SIGNATURE (TPM 2.0 Library part 2 section
