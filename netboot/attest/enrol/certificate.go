@@ -106,13 +106,11 @@ func originOf(f certificateFacts) Origin {
 	return OtherAuthority
 }
 
-// Object identifiers (TCG EK Credential Profile 2.5 section 3, RFC 5280, RFC 4055).
-var (
-	oidAlternativeName = asn1.ObjectIdentifier{2, 5, 29, 17}
-	oidEndorsement     = asn1.ObjectIdentifier{2, 23, 133, 8, 1} // tcg-kp-EKCertificate
-	oidManufacturer    = asn1.ObjectIdentifier{2, 23, 133, 2, 1}
-	oidOAEP            = asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 7}
-)
+// Object identifiers (RFC 5280, RFC 4055, TCG EK Credential Profile 2.5 section 3).
+func oidAlternativeName() asn1.ObjectIdentifier { return asn1.ObjectIdentifier{2, 5, 29, 17} }
+func oidEndorsement() asn1.ObjectIdentifier     { return asn1.ObjectIdentifier{2, 23, 133, 8, 1} } // tcg-kp-EKCertificate
+func oidManufacturer() asn1.ObjectIdentifier    { return asn1.ObjectIdentifier{2, 23, 133, 2, 1} }
+func oidOAEP() asn1.ObjectIdentifier            { return asn1.ObjectIdentifier{1, 2, 840, 113549, 1, 1, 7} }
 
 // parseCertificate reads a certificate of an endorsement key, and its key; nil if it is none.
 func parseCertificate(der []byte) (*x509.Certificate, crypto.PublicKey) {
@@ -130,7 +128,7 @@ func parseCertificate(der []byte) (*x509.Certificate, crypto.PublicKey) {
 	}
 	// One without any extended key usage is of the first profiles.
 	if len(cert.ExtKeyUsage)+len(cert.UnknownExtKeyUsage) > 0 &&
-		!slices.ContainsFunc(cert.UnknownExtKeyUsage, oidEndorsement.Equal) {
+		!slices.ContainsFunc(cert.UnknownExtKeyUsage, oidEndorsement().Equal) {
 		return nil, nil
 	}
 	understand(cert)
@@ -145,8 +143,8 @@ func parseCertificate(der []byte) (*x509.Certificate, crypto.PublicKey) {
 // is empty, and crypto/x509 knows no directory names there.
 func understand(cert *x509.Certificate) {
 	for _, e := range cert.Extensions {
-		if e.Id.Equal(oidAlternativeName) && namesManufacturer(e.Value) {
-			cert.UnhandledCriticalExtensions = slices.DeleteFunc(cert.UnhandledCriticalExtensions, oidAlternativeName.Equal)
+		if e.Id.Equal(oidAlternativeName()) && namesManufacturer(e.Value) {
+			cert.UnhandledCriticalExtensions = slices.DeleteFunc(cert.UnhandledCriticalExtensions, oidAlternativeName().Equal)
 		}
 	}
 }
@@ -180,7 +178,7 @@ func namesManufacturer(value []byte) bool {
 				if err != nil {
 					break
 				}
-				if a.Type.Equal(oidManufacturer) {
+				if a.Type.Equal(oidManufacturer()) {
 					return true
 				}
 				attributes = rest
@@ -200,7 +198,7 @@ func oaepKey(info []byte) crypto.PublicKey {
 		}
 		Key asn1.BitString
 	}
-	if rest, err := asn1.Unmarshal(info, &spki); err != nil || len(rest) > 0 || !spki.Algorithm.Algorithm.Equal(oidOAEP) {
+	if rest, err := asn1.Unmarshal(info, &spki); err != nil || len(rest) > 0 || !spki.Algorithm.Algorithm.Equal(oidOAEP()) {
 		return nil
 	}
 	key, err := x509.ParsePKCS1PublicKey(spki.Key.RightAlign())

@@ -79,8 +79,8 @@ func (m *maker) certificate(change func(*x509.Certificate)) []byte {
 	m.t.Helper()
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(2), NotBefore: m.now.Add(-time.Hour), NotAfter: m.now.Add(time.Hour),
-		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageKeyEncipherment, UnknownExtKeyUsage: []asn1.ObjectIdentifier{oidEndorsement},
-		ExtraExtensions: []pkix.Extension{{Id: oidAlternativeName, Critical: true, Value: names(m.t, oidManufacturer)}},
+		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageKeyEncipherment, UnknownExtKeyUsage: []asn1.ObjectIdentifier{oidEndorsement()},
+		ExtraExtensions: []pkix.Extension{{Id: oidAlternativeName(), Critical: true, Value: names(m.t, oidManufacturer())}},
 	}
 	change(template)
 	return m.sign(template, m.cert, m.rsa.Public())
@@ -152,7 +152,7 @@ func TestCertificate(t *testing.T) {
 		}), given, m.now, BadCertificate},
 		{"of an authority", as(func(c *x509.Certificate) { c.IsCA = true }), given, m.now, BadCertificate},
 		{"a critical name of nobody's TPM", as(func(c *x509.Certificate) {
-			c.ExtraExtensions = []pkix.Extension{{Id: oidAlternativeName, Critical: true, Value: names(t, asn1.ObjectIdentifier{2, 5, 4, 3})}}
+			c.ExtraExtensions = []pkix.Extension{{Id: oidAlternativeName(), Critical: true, Value: names(t, asn1.ObjectIdentifier{2, 5, 4, 3})}}
 		}), given, m.now, OtherAuthority},
 		{"a critical extension that nobody knows", as(func(c *x509.Certificate) {
 			c.ExtraExtensions = append(c.ExtraExtensions, pkix.Extension{Id: asn1.ObjectIdentifier{1, 2, 3}, Critical: true, Value: []byte{5, 0}})
