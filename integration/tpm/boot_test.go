@@ -78,7 +78,7 @@ func (b *booted) report() attest.Evidence {
 
 // A TPM's own quote of what was measured is believed, and nothing else.
 func TestQuote(t *testing.T) {
-	for name, signing := range map[string]tpm2.TPMTPublic{"ECDSA": signingECDSA(), "RSA": signingRSA()} {
+	for name, signing := range map[string]tpm2.TPMTPublic{"ECDSA": enrol.AttestationTemplate(), "RSA": signingRSA()} {
 		t.Run(name, func(t *testing.T) {
 			b := boot(t, signing)
 			good := b.report()
@@ -129,7 +129,7 @@ func edited(log *eventlog.Log) []byte {
 
 // A secret is opened by the TPM that it is for, in the boot that was attested.
 func TestSeal(t *testing.T) {
-	b := boot(t, signingECDSA())
+	b := boot(t, enrol.AttestationTemplate())
 	v := attest.Verify(b.enrolled, b.report(), b.expect)
 	policy, err := v.Policy()
 	if err != nil || policy.Resets == nil {
@@ -182,7 +182,7 @@ func TestSeal(t *testing.T) {
 
 	b.restart()
 	b.boot(b.parsed())
-	b.keys(signingECDSA())
+	b.keys(enrol.AttestationTemplate())
 	opens("after another start, with the same PCRs", sealed, b.storage, policy, tpm2.TPMRCPolicy)
 	opens("without the count of starts", forever, b.storage, lasting, nil)
 	b.extend(12, bytes.Repeat([]byte{1}, 32))

@@ -9,7 +9,6 @@ import (
 
 	"rackboot/netboot/attest/enrol"
 	"rackboot/netboot/attest/eventlog"
-	"rackboot/netboot/attest/quotetest"
 	"rackboot/netboot/attest/seal"
 )
 
@@ -37,23 +36,10 @@ func (c *chip) release(k loaded) {
 	}
 }
 
-// signingECDSA and signingRSA are templates of attestation keys.
-func signingECDSA() tpm2.TPMTPublic {
-	return tpm2.TPMTPublic{
-		Type: tpm2.TPMAlgECC, NameAlg: tpm2.TPMAlgSHA256, ObjectAttributes: quotetest.Restricted(),
-		Parameters: tpm2.NewTPMUPublicParms(tpm2.TPMAlgECC, &tpm2.TPMSECCParms{
-			Scheme: tpm2.TPMTECCScheme{
-				Scheme:  tpm2.TPMAlgECDSA,
-				Details: tpm2.NewTPMUAsymScheme(tpm2.TPMAlgECDSA, &tpm2.TPMSSigSchemeECDSA{HashAlg: tpm2.TPMAlgSHA256}),
-			},
-			CurveID: tpm2.TPMECCNistP256,
-		}),
-	}
-}
-
+// signingRSA is the template of an attestation key of RSA.
 func signingRSA() tpm2.TPMTPublic {
 	return tpm2.TPMTPublic{
-		Type: tpm2.TPMAlgRSA, NameAlg: tpm2.TPMAlgSHA256, ObjectAttributes: quotetest.Restricted(),
+		Type: tpm2.TPMAlgRSA, NameAlg: tpm2.TPMAlgSHA256, ObjectAttributes: enrol.AttestationTemplate().ObjectAttributes,
 		Parameters: tpm2.NewTPMUPublicParms(tpm2.TPMAlgRSA, &tpm2.TPMSRSAParms{
 			Scheme: tpm2.TPMTRSAScheme{
 				Scheme:  tpm2.TPMAlgRSASSA,

@@ -60,7 +60,7 @@ func TestEnrol(t *testing.T) {
 		}
 	}
 
-	for name, template := range map[string]tpm2.TPMTPublic{"ECDSA": signingECDSA(), "RSA": signingRSA()} {
+	for name, template := range map[string]tpm2.TPMTPublic{"ECDSA": enrol.AttestationTemplate(), "RSA": signingRSA()} {
 		signing := c.primary(template)
 		key, fault := enrol.AttestationKey(signing.area)
 		if fault != enrol.NoFault {
@@ -103,7 +103,7 @@ func TestEnrol(t *testing.T) {
 
 // unrestricted is the template of a key that signs whatever it is given, also a forged quote.
 func unrestricted() tpm2.TPMTPublic {
-	template := signingECDSA()
+	template := enrol.AttestationTemplate()
 	template.ObjectAttributes.Restricted = false
 	return template
 }

@@ -30,10 +30,18 @@ type chip struct {
 // manufacture makes a TPM with a certificate for its endorsement key, and starts it.
 func manufacture(t *testing.T) *chip {
 	t.Helper()
+	c := &chip{t: t, dir: provision(t)}
+	c.start()
+	return c
+}
+
+// provision makes a TPM's folder: its state, and the authority that made its certificate.
+func provision(t *testing.T) (dir string) {
+	t.Helper()
 	program(t, "swtpm", "swtpm")
 	setup, authority := program(t, "swtpm", "swtpm_setup"), program(t, "swtpm", "swtpm_localca")
-	c := &chip{t: t, dir: t.TempDir()}
-	at := func(name string) string { return filepath.Join(c.dir, name) }
+	dir = t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
 	for name, text := range map[string]string{
 		"ca.conf":    fmt.Sprintf("statedir = %s\nsigningkey = %s\nissuercert = %s\ncertserial = %s\n", at("ca"), at("ca/signkey.pem"), at("ca/issuercert.pem"), at("ca/certserial")),
 		"ca.options": "--platform-manufacturer Rackboot\n--platform-version 1\n--platform-model test\n",
@@ -52,8 +60,7 @@ func manufacture(t *testing.T) *chip {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("swtpm_setup: %v\n%s", err, out)
 	}
-	c.start()
-	return c
+	return dir
 }
 
 // start gives the TPM power.

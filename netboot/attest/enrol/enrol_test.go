@@ -1,4 +1,4 @@
-package enrol
+package enrol_test
 
 import (
 	"crypto/rand"
@@ -10,36 +10,10 @@ import (
 
 	"github.com/google/go-tpm/tpm2"
 
-	"rackboot/internal/doctable"
+	"rackboot/netboot/attest/enrol"
 	"rackboot/netboot/attest/quotetest"
 	"rackboot/protocol"
 )
-
-func word(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
-}
-
-func TestKeyTables(t *testing.T) {
-	yesno := doctable.YesNo()
-	columns := [][]string{yesno, yesno, yesno, yesno, yesno}
-	for function, rule := range map[string]func(facts) Fault{"attestationFault": attestationFault, "endorsementFault": endorsementFault} {
-		doctable.Of(t, "keys.go", function).HoldOne(t, columns, func(in []string) string {
-			is := func(i int) bool { return in[i] == "yes" }
-			return word(string(rule(facts{own: is(0), restricted: is(1), signs: is(2), decrypts: is(3), algorithm: is(4)})))
-		})
-	}
-}
-
-func TestCertificateTable(t *testing.T) {
-	yesno := doctable.YesNo()
-	doctable.Of(t, "certificate.go", "originOf").HoldOne(t, [][]string{yesno, yesno, yesno, yesno, yesno, yesno}, func(in []string) string {
-		is := func(i int) bool { return in[i] == "yes" }
-		return string(originOf(certificateFacts{readable: is(0), key: is(1), authority: is(2), current: is(3), chain: is(4), chainEver: is(5)}))
-	})
-}
 
 // endorsement is the public area of a key that is good, with a point of its own.
 func endorsement(t testing.TB) tpm2.TPMTPublic {
@@ -67,22 +41,22 @@ func TestKeys(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		area []byte
-		want Fault
+		want enrol.Fault
 	}{
-		{"good", tpm2.Marshal(signing), NoFault},
-		{"good of RSA", tpm2.Marshal(rsa), NoFault},
-		{"not made in the TPM", attribute(signing, func(a *tpm2.TPMAObject) { a.SensitiveDataOrigin = false }), Imported},
-		{"can be taken elsewhere", attribute(signing, func(a *tpm2.TPMAObject) { a.FixedTPM = false }), Imported},
-		{"can be taken elsewhere with its parent", attribute(signing, func(a *tpm2.TPMAObject) { a.FixedParent = false }), Imported},
-		{"signs anything", attribute(signing, func(a *tpm2.TPMAObject) { a.Restricted = false }), Unrestricted},
-		{"does not sign", attribute(signing, func(a *tpm2.TPMAObject) { a.SignEncrypt = false }), NotSigning},
-		{"decrypts too", attribute(signing, func(a *tpm2.TPMAObject) { a.Decrypt = true }), NotSigning},
-		{"no scheme", scheme(tpm2.TPMTECCScheme{}), OtherScheme},
-		{"signs by SHA-1", scheme(tpm2.TPMTECCScheme{Scheme: tpm2.TPMAlgECDSA, Details: tpm2.NewTPMUAsymScheme(tpm2.TPMAlgECDSA, &tpm2.TPMSSigSchemeECDSA{HashAlg: tpm2.TPMAlgSHA1})}), OtherScheme},
-		{"nothing", nil, Unreadable},
+		{"good", tpm2.Marshal(signing), enrol.NoFault},
+		{"good of RSA", tpm2.Marshal(rsa), enrol.NoFault},
+		{"not made in the TPM", attribute(signing, func(a *tpm2.TPMAObject) { a.SensitiveDataOrigin = false }), enrol.Imported},
+		{"can be taken elsewhere", attribute(signing, func(a *tpm2.TPMAObject) { a.FixedTPM = false }), enrol.Imported},
+		{"can be taken elsewhere with its parent", attribute(signing, func(a *tpm2.TPMAObject) { a.FixedParent = false }), enrol.Imported},
+		{"signs anything", attribute(signing, func(a *tpm2.TPMAObject) { a.Restricted = false }), enrol.Unrestricted},
+		{"does not sign", attribute(signing, func(a *tpm2.TPMAObject) { a.SignEncrypt = false }), enrol.NotSigning},
+		{"decrypts too", attribute(signing, func(a *tpm2.TPMAObject) { a.Decrypt = true }), enrol.NotSigning},
+		{"no scheme", scheme(tpm2.TPMTECCScheme{}), enrol.OtherScheme},
+		{"signs by SHA-1", scheme(tpm2.TPMTECCScheme{Scheme: tpm2.TPMAlgECDSA, Details: tpm2.NewTPMUAsymScheme(tpm2.TPMAlgECDSA, &tpm2.TPMSSigSchemeECDSA{HashAlg: tpm2.TPMAlgSHA1})}), enrol.OtherScheme},
+		{"nothing", nil, enrol.Unreadable},
 	} {
-		if key, got := AttestationKey(c.area); got != c.want || (key == nil) != (c.want != NoFault) {
-			t.Errorf("%s: %v, want %s", c.name, got, word(string(c.want)))
+		if key, got := enrol.AttestationKey(c.area); got != c.want || (key == nil) != (c.want != enrol.NoFault) {
+			t.Errorf("%s: %v, want %s", c.name, got, string(c.want))
 		}
 	}
 	cipher := func(s tpm2.TPMTSymDefObject) []byte {
@@ -98,52 +72,52 @@ func TestKeys(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		area []byte
-		want Fault
+		want enrol.Fault
 	}{
-		{"good", tpm2.Marshal(endorsement(t)), NoFault},
-		{"good of RSA", tpm2.Marshal(rsaEndorsement), NoFault},
-		{"AES-256", aes(256, tpm2.TPMAlgCFB), NoFault},
-		{"can be taken elsewhere", attribute(endorsement(t), func(a *tpm2.TPMAObject) { a.FixedTPM = false }), Imported},
-		{"decrypts anything", attribute(endorsement(t), func(a *tpm2.TPMAObject) { a.Restricted = false }), Unrestricted},
-		{"signs too", attribute(endorsement(t), func(a *tpm2.TPMAObject) { a.SignEncrypt = true }), NotDecrypting},
-		{"signs only", tpm2.Marshal(signing), NotDecrypting},
-		{"no cipher", cipher(tpm2.TPMTSymDefObject{}), OtherCipher},
-		{"AES-64", aes(64, tpm2.TPMAlgCFB), OtherCipher},
-		{"AES-CTR", aes(128, tpm2.TPMAlgCTR), OtherCipher},
-		{"nothing", nil, Unreadable},
+		{"good", tpm2.Marshal(endorsement(t)), enrol.NoFault},
+		{"good of RSA", tpm2.Marshal(rsaEndorsement), enrol.NoFault},
+		{"AES-256", aes(256, tpm2.TPMAlgCFB), enrol.NoFault},
+		{"can be taken elsewhere", attribute(endorsement(t), func(a *tpm2.TPMAObject) { a.FixedTPM = false }), enrol.Imported},
+		{"decrypts anything", attribute(endorsement(t), func(a *tpm2.TPMAObject) { a.Restricted = false }), enrol.Unrestricted},
+		{"signs too", attribute(endorsement(t), func(a *tpm2.TPMAObject) { a.SignEncrypt = true }), enrol.NotDecrypting},
+		{"signs only", tpm2.Marshal(signing), enrol.NotDecrypting},
+		{"no cipher", cipher(tpm2.TPMTSymDefObject{}), enrol.OtherCipher},
+		{"AES-64", aes(64, tpm2.TPMAlgCFB), enrol.OtherCipher},
+		{"AES-CTR", aes(128, tpm2.TPMAlgCTR), enrol.OtherCipher},
+		{"nothing", nil, enrol.Unreadable},
 	} {
-		if key, got := EndorsementKey(c.area); got != c.want || (key == nil) != (c.want != NoFault) {
-			t.Errorf("%s: %v, want %s", c.name, got, word(string(c.want)))
+		if key, got := enrol.EndorsementKey(c.area); got != c.want || (key == nil) != (c.want != enrol.NoFault) {
+			t.Errorf("%s: %v, want %s", c.name, got, string(c.want))
 		}
 	}
 }
 
 // A challenge is another each time, its secret is in none of its parts, and only the secret answers.
 func TestChallenge(t *testing.T) {
-	to, fault := EndorsementKey(tpm2.Marshal(endorsement(t)))
-	if fault != NoFault {
+	to, fault := enrol.EndorsementKey(tpm2.Marshal(endorsement(t)))
+	if fault != enrol.NoFault {
 		t.Fatal(fault)
 	}
 	key := quotetest.ECDSA(t).Key
-	one, secret, err := NewChallenge(rand.Reader, to, key)
+	one, secret, err := enrol.NewChallenge(rand.Reader, to, key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, other, err := NewChallenge(rand.Reader, to, key)
+	two, other, err := enrol.NewChallenge(rand.Reader, to, key)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if string(one.Blob) == string(two.Blob) || strings.Contains(string(one.Blob)+string(one.Seed), string(secret.Bytes())) {
 		t.Errorf("%+v", one)
 	}
-	if !SecretOf(secret.Bytes()).Answered(secret.Bytes()) || secret.Answered(other.Bytes()) || secret.Answered(nil) || (Secret{}).Answered(nil) {
+	if !enrol.SecretOf(secret.Bytes()).Answered(secret.Bytes()) || secret.Answered(other.Bytes()) || secret.Answered(nil) || (enrol.Secret{}).Answered(nil) {
 		t.Error("another answer")
 	}
 	if text := fmt.Sprintf("%v %+v %s", secret, secret, secret); strings.Contains(text, fmt.Sprint(secret.Bytes()[0])) || text != "(secret) (secret) (secret)" {
 		t.Errorf("it is shown: %s", text)
 	}
 	var e *protocol.Error
-	if _, _, err := NewChallenge(strings.NewReader("short"), to, key); !errors.As(err, &e) || !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, _, err := enrol.NewChallenge(strings.NewReader("short"), to, key); !errors.As(err, &e) || !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("without randomness: %v", err)
 	}
 }
@@ -157,12 +131,12 @@ func FuzzKeys(f *testing.F) {
 	rsa.Unique = quotetest.RSA(f).Area.Unique
 	f.Add(tpm2.Marshal(rsa))
 	f.Fuzz(func(t *testing.T, area []byte) {
-		_, _ = AttestationKey(area)
-		to, fault := EndorsementKey(area)
-		if fault != NoFault {
+		_, _ = enrol.AttestationKey(area)
+		to, fault := enrol.EndorsementKey(area)
+		if fault != enrol.NoFault {
 			return
 		}
-		if _, _, err := NewChallenge(rand.Reader, to, key.Key); err != nil {
+		if _, _, err := enrol.NewChallenge(rand.Reader, to, key.Key); err != nil {
 			t.Errorf("%x was taken: %v", area, err)
 		}
 	})

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-tpm/tpm2"
 
+	"rackboot/netboot/attest/enrol"
 	"rackboot/netboot/attest/eventlog"
 	"rackboot/netboot/attest/tpmkey"
 )
@@ -25,11 +26,6 @@ type Signer struct {
 	Area tpm2.TPMTPublic
 
 	private crypto.Signer
-}
-
-// Restricted are the attributes of an attestation key that is good.
-func Restricted() tpm2.TPMAObject {
-	return tpm2.TPMAObject{FixedTPM: true, FixedParent: true, SensitiveDataOrigin: true, UserWithAuth: true, Restricted: true, SignEncrypt: true}
 }
 
 // ECDSA is a key of P-256 that signs with SHA-256.
@@ -43,17 +39,9 @@ func ECDSA(t testing.TB) Signer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return signer(t, key, tpm2.TPMTPublic{
-		Type: tpm2.TPMAlgECC, NameAlg: tpm2.TPMAlgSHA256, ObjectAttributes: Restricted(),
-		Parameters: tpm2.NewTPMUPublicParms(tpm2.TPMAlgECC, &tpm2.TPMSECCParms{
-			Scheme: tpm2.TPMTECCScheme{
-				Scheme:  tpm2.TPMAlgECDSA,
-				Details: tpm2.NewTPMUAsymScheme(tpm2.TPMAlgECDSA, &tpm2.TPMSSigSchemeECDSA{HashAlg: tpm2.TPMAlgSHA256}),
-			},
-			CurveID: tpm2.TPMECCNistP256,
-		}),
-		Unique: tpm2.NewTPMUPublicID(tpm2.TPMAlgECC, &tpm2.TPMSECCPoint{X: tpm2.TPM2BECCParameter{Buffer: point[1:33]}, Y: tpm2.TPM2BECCParameter{Buffer: point[33:]}}),
-	})
+	area := enrol.AttestationTemplate()
+	area.Unique = tpm2.NewTPMUPublicID(tpm2.TPMAlgECC, &tpm2.TPMSECCPoint{X: tpm2.TPM2BECCParameter{Buffer: point[1:33]}, Y: tpm2.TPM2BECCParameter{Buffer: point[33:]}})
+	return signer(t, key, area)
 }
 
 // RSA is a key of 2048 bits that signs by RSASSA with SHA-256.
@@ -64,7 +52,7 @@ func RSA(t testing.TB) Signer {
 		t.Fatal(err)
 	}
 	return signer(t, key, tpm2.TPMTPublic{
-		Type: tpm2.TPMAlgRSA, NameAlg: tpm2.TPMAlgSHA256, ObjectAttributes: Restricted(),
+		Type: tpm2.TPMAlgRSA, NameAlg: tpm2.TPMAlgSHA256, ObjectAttributes: enrol.AttestationTemplate().ObjectAttributes,
 		Parameters: tpm2.NewTPMUPublicParms(tpm2.TPMAlgRSA, &tpm2.TPMSRSAParms{
 			Scheme: tpm2.TPMTRSAScheme{
 				Scheme:  tpm2.TPMAlgRSASSA,

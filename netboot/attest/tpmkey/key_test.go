@@ -25,7 +25,7 @@ func TestParse(t *testing.T) {
 		if !bytes.Equal(s.Key.Area(), area) || !bytes.Equal(s.Key.Name(), name.Buffer) {
 			t.Errorf("%s: area %x, name %x", kind, s.Key.Area(), s.Key.Name())
 		}
-		if s.Key.Attributes() != quotetest.Restricted() {
+		if s.Key.Attributes() != s.Area.ObjectAttributes {
 			t.Errorf("%s: %+v", kind, s.Key.Attributes())
 		}
 		names := [][]byte{s.Key.QualifiedName(tpmkey.Owner), s.Key.QualifiedName(tpmkey.Endorsement)}
