@@ -122,12 +122,13 @@ bench-iso: ## upload a file of 5 GiB into the hub's store: speed and memory; nee
 	$(GO) test ./hub/iso -run='^$$' -bench=Upload -benchtime=1x -timeout=30m
 
 .PHONY: soak
-soak: ## what is too long for each commit: millions of random steps of the decisions, a million of hub and agent, an hour of storm, arm64 firmware (QEMU, AAVMF), Debian's installer from a repository that is cut off, and to a boot from disk, which needs Debian's mirror, as root on Debian 12
+soak: ## what is too long for each commit: millions of random steps of the decisions, a million of hub and agent, an hour of storm, arm64 firmware (QEMU, AAVMF), firmware that measures into a TPM, Debian's installer from a repository that is cut off, and to a boot from disk, which needs Debian's mirror, as root on Debian 12
 	$(GO) test ./protocol/decide -count=1 -timeout=30m -run='^TestProperties$$' -rapid.checks=10000 -v
 	$(GO) test ./integration/faults -count=1 -timeout=60m -run='^TestRandomInterleavings$$' -steps=1000000 -keep-going -v
 	$(MAKE) storm ARGS='-for 1h -require=root'
 	integration/packages arm64
 	$(GO) test -tags=soak -count=1 -timeout=19m $(ARGS) ./integration/firmware -run='AAVMF|BootEnvMirror' -require=root,qemu
+	$(GO) test -tags=soak -count=1 -timeout=30m $(ARGS) ./integration/tpm -run='^TestFirmware' -require=swtpm,images,qemu
 	integration/packages debian
 	$(GO) test -tags=soak -count=1 -timeout=130m $(ARGS) ./integration/firmware -run='^TestOVMFDebian$$' -require=root,qemu
 

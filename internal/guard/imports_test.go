@@ -93,7 +93,7 @@ func layers() []layer {
 		{"netboot/attest/enrol", []string{"protocol", "netboot/attest/tpmkey"}, "works offline: which keys may be a server's"},
 		{"netboot/attest/seal", []string{"protocol", "netboot/attest/eventlog", "netboot/attest/tpmkey"}, "works offline: wraps secrets for a TPM; whether it may, it does not know"},
 		{"netboot/attest/logtest", []string{"netboot/attest/eventlog"}, "event logs for tests"},
-		{"netboot/attest/quotetest", []string{"netboot/attest/eventlog", "netboot/attest/tpmkey"}, "quotes for tests"},
+		{"netboot/attest/quotetest", []string{"netboot/attest/enrol", "netboot/attest/eventlog", "netboot/attest/tpmkey"}, "quotes for tests"},
 		{"netboot/firmware", []string{"protocol"}, "a simulated client shares nothing with the servers but the codec"},
 
 		{"internal/metrics", []string{"protocol", "internal/conns"}, "the metrics page of both daemons"},
@@ -295,6 +295,7 @@ func layers() []layer {
 		{"integration/firmware", nil, "tests with real firmware"},
 		{"integration/images", nil, "tests with programs that make images"},
 		{"integration/tpm", nil, "tests with a TPM"},
+		{"integration/tpm/witness", []string{"netboot/attest/enrol", "netboot/attest/eventlog", "netboot/attest/seal"}, "init of the machines that they boot"},
 		{"integration/installer", nil, "init of the images that they boot; it knows the agent by its packets only"},
 		{"integration/netns", nil, "network namespaces for tests"},
 		{"integration/powerlog", nil, "what simulated machines write of themselves; who reads it needs no product"},

@@ -2,6 +2,7 @@ package attest
 
 import (
 	"bytes"
+	"slices"
 
 	"rackboot/netboot/attest/eventlog"
 )
@@ -24,10 +25,11 @@ type event struct {
 
 func (b *boot) add(d Difference) { b.found = append(b.found, d) }
 
-// read sorts the log's events by PCR.
+// read sorts the events of judged PCRs.
 func (b *boot) read(log *eventlog.Log) {
+	judged := b.x.PCRs()
 	for i, e := range log.Events {
-		if !e.Extended() || e.PCR > eventlog.MaxReplayed {
+		if !e.Extended() || !slices.Contains(judged, e.PCR) {
 			continue
 		}
 		ev := event{number: i, digest: e.Digest(b.x.Bank), claim: e.Text()}

@@ -18,7 +18,7 @@ type Enrolment struct {
 type Evidence struct {
 	Quote     []byte         // TPMS_ATTEST
 	Signature []byte         // TPMT_SIGNATURE
-	PCRs      map[int][]byte // the values that were quoted
+	PCRs      map[int][]byte // the values that were quoted; of 16 to 23 no log says anything
 	Log       []byte         // the event log
 	Phases    []string       // what systemd measured into PCR 11 since the log ended, in its order
 }

@@ -48,7 +48,7 @@ func (b *boot) secureBoot() {
 // verified by (PFP 1.06 section 3.3.4.8).
 func configures(name string) bool {
 	switch name {
-	case "PK", "KEK", "db", "dbx", "dbt", "dbr", "SetupMode", "AuditMode", "DeployedMode":
+	case "PK", "KEK", "db", "dbx", "dbt", "dbr", "devdb", "SetupMode", "AuditMode", "DeployedMode":
 		return true
 	}
 	return false

@@ -1,6 +1,8 @@
 package attest
 
 import (
+	"maps"
+
 	"rackboot/netboot/attest/quote"
 	"rackboot/netboot/attest/seal"
 	"rackboot/protocol"
@@ -88,7 +90,7 @@ func (v Verdict) Policy() (seal.Policy, error) {
 	if !v.Attested() {
 		return seal.Policy{}, protocol.Errorf(protocol.CodeDenied, "seal to TPM", "the boot is not attested")
 	}
-	p := seal.Policy{Bank: v.Quote.Bank, Values: v.values}
+	p := seal.Policy{Bank: v.Quote.Bank, Values: maps.Clone(v.values)}
 	if v.Counted {
 		p.Resets = &v.Quote.Clock.Resets
 	}

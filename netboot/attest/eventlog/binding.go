@@ -41,6 +41,8 @@ const (
 //	EV_EFI_VARIABLE_DRIVER_CONFIG    | data
 //	EV_EFI_VARIABLE_AUTHORITY        | data
 //	EV_EFI_VARIABLE_BOOT2            | data
+//	EV_EFI_SPDM_DEVICE_POLICY        | data
+//	EV_EFI_SPDM_DEVICE_AUTHORITY     | data
 //	EV_EFI_GPT_EVENT                 | data
 //	EV_EFI_VARIABLE_BOOT             | value
 //	EV_IPL                           | text
@@ -54,7 +56,7 @@ const (
 func coverOf(t Type) cover {
 	switch t {
 	case Separator, Action, CRTMVersion, PlatformConfigFlags, OmitBootDeviceEvents,
-		EFIAction, EFIVariableDriverConfig, EFIVariableAuthority, EFIVariableBoot2, EFIGPTEvent:
+		EFIAction, EFIVariableDriverConfig, EFIVariableAuthority, EFIVariableBoot2, EFIGPTEvent, EFISPDMDevicePolicy, EFISPDMDeviceAuthority:
 		return coversData
 	case EFIVariableBoot:
 		return coversValue

@@ -52,7 +52,7 @@ const shown = 256
 // is replaced, and it is cut after 256 characters.
 func (e Event) Text() string {
 	switch e.Type {
-	case EFIVariableDriverConfig, EFIVariableBoot, EFIVariableBoot2, EFIVariableAuthority:
+	case EFIVariableDriverConfig, EFIVariableBoot, EFIVariableBoot2, EFIVariableAuthority, EFISPDMDevicePolicy, EFISPDMDeviceAuthority:
 		if v, ok := ParseVariable(e.Data); ok {
 			return clean(v.Name)
 		}

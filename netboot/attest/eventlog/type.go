@@ -44,6 +44,8 @@ const (
 	EFIVariableAuthority       Type = 0x800000e0
 	EFISPDMFirmwareBlob        Type = 0x800000e1
 	EFISPDMFirmwareConfig      Type = 0x800000e2
+	EFISPDMDevicePolicy        Type = 0x800000e3
+	EFISPDMDeviceAuthority     Type = 0x800000e4
 )
 
 // String is the type's name in the specification.
@@ -67,5 +69,6 @@ var typeNames = map[Type]string{
 	EFIPlatformFirmwareBlob2: "EV_EFI_PLATFORM_FIRMWARE_BLOB2", EFIHandoffTables2: "EV_EFI_HANDOFF_TABLES2",
 	EFIVariableBoot2: "EV_EFI_VARIABLE_BOOT2", EFIGPTEvent2: "EV_EFI_GPT_EVENT2", EFIHCRTMEvent: "EV_EFI_HCRTM_EVENT",
 	EFIVariableAuthority: "EV_EFI_VARIABLE_AUTHORITY", EFISPDMFirmwareBlob: "EV_EFI_SPDM_FIRMWARE_BLOB",
-	EFISPDMFirmwareConfig: "EV_EFI_SPDM_FIRMWARE_CONFIG",
+	EFISPDMFirmwareConfig: "EV_EFI_SPDM_FIRMWARE_CONFIG", EFISPDMDevicePolicy: "EV_EFI_SPDM_DEVICE_POLICY",
+	EFISPDMDeviceAuthority: "EV_EFI_SPDM_DEVICE_AUTHORITY",
 }
