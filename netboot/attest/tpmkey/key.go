@@ -79,9 +79,6 @@ func publicOf(area tpm2.TPMTPublic) (crypto.PublicKey, error) {
 		}
 		return public, nil
 	case *ecdsa.PublicKey:
-		if bits := public.Curve.Params().BitSize; public.X.BitLen() > bits || public.Y.BitLen() > bits {
-			return nil, fmt.Errorf("is no point of its curve")
-		}
 		if _, err := public.ECDH(); err != nil {
 			return nil, fmt.Errorf("is no point of its curve")
 		}
