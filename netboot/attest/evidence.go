@@ -34,28 +34,32 @@ type Item struct {
 type Expectation struct {
 	Nonce []byte // that the quote was asked with
 	Bank  eventlog.Algorithm
-	// SecureBoot is that it has to be on.
+	// SecureBoot demands that Secure Boot was on.
 	SecureBoot bool
-	// Authorities are the digests of the signatures' entries that PCR 7 may name, the
-	// events EV_EFI_VARIABLE_AUTHORITY; nil: any. They are judged where SecureBoot is.
+	// Authorities are the digests of the events EV_EFI_VARIABLE_AUTHORITY that PCR 7 may have:
+	// the entries of db, and of shim, by which signatures were verified. nil allows any, also keys
+	// that somebody enrolled in setup. They are judged only with SecureBoot.
 	Authorities []Item
-	// BootOption is the hash of the EFI_LOAD_OPTION; nil: any.
+	// BootOption is the digest of the EFI_LOAD_OPTION that has to be among the measured ones; nil
+	// allows any.
 	BootOption []byte
-	// Images are what firmware starts, one after the other: Authenticode hashes. One that is
-	// measured twice in a row is one.
+	// Images are the Authenticode hashes of what firmware starts, in order. An image that is
+	// measured twice in a row counts once. There has to be one at least.
 	Images []Item
-	// Sections are those of a unified kernel image; nil: PCRs 11 to 13 are not judged.
+	// Sections are those of a unified kernel image, see pehash.Unified. With nil, PCRs 11 to 13
+	// are not judged.
 	Sections []pehash.Measured
-	// Phases are what systemd may have measured after the stub, from the first on
+	// Phases are the words that systemd may have measured after the stub, from the first on
 	// (systemd-pcrphase: enter-initrd, leave-initrd, sysinit, ready).
 	Phases []string
-	// Parameters are the command lines that PCR 12 may be extended by; nil: none.
+	// Parameters are the command lines that PCR 12 may be extended by; nil allows none.
 	Parameters []Item
-	// Commands and Files are those of PCR 8 and PCR 9; nil: not judged.
+	// Commands and Files are those of PCR 8 and PCR 9, in any order. With nil, the PCR is not
+	// judged: GRUB's initrd is in PCR 9 only.
 	Commands, Files []Item
 }
 
-// PCRs returns what a quote has to be of, in ascending order.
+// PCRs returns the PCRs that a quote has to be of, in ascending order.
 func (x Expectation) PCRs() []int {
 	out := []int{4}
 	add := func(judged bool, pcrs ...int) {

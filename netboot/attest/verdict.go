@@ -11,7 +11,7 @@ import (
 // Code is why evidence does not prove the expected boot.
 type Code string
 
-// Codes. A text for people is made of them where they are shown.
+// The codes. Whoever shows a difference makes a text of its code.
 const (
 	NotEnrolled      Code = "not-enrolled"        // the server has no attestation key, or nothing was expected
 	UnreadableQuote  Code = "unreadable-quote"    // it is no quote, or of several banks
@@ -47,30 +47,31 @@ const (
 // Difference is one thing that is not as expected.
 type Difference struct {
 	Code Code
-	PCR  int // -1 where it is of none
-	// Event is the number of the event in the log, from 0; -1 where there is none.
+	PCR  int // -1 if it is of none
+	// Event is the number of the event in the log, from 0; -1 if there is none.
 	Event int
-	// Name says what it is of: the expected item's, or what the log says, which is a claim.
+	// Name is the expected item's, or what the log calls the event, which is a claim.
 	Name           string
-	Expected, Seen []byte // digests or values; nil where there is none
+	Expected, Seen []byte // digests or values; nil if there is none
 }
 
 // Verdict is what evidence proves.
 type Verdict struct {
-	// Differences are all that were found, by PCR; none follows from another. A quote that is
-	// not the server's has one, and nothing else was looked at.
+	// Differences are sorted by PCR. A quote that does not count has one difference, of PCR -1,
+	// and nothing else was judged.
 	Differences []Difference
-	// Quote is what the TPM said, of whoever's it is; it is empty where it cannot be read.
+	// Quote is what some TPM said: the server's, unless a difference says otherwise. It is empty
+	// if the quote cannot be read.
 	Quote quote.Quote
-	// Counted is that Quote's Resets and Firmware are the TPM's own: the key is of its
-	// endorsement hierarchy.
+	// Counted reports whether Quote.Clock.Resets and Quote.Firmware are the TPM's own numbers: the
+	// key is in the endorsement hierarchy.
 	Counted bool
 
-	judged bool // everything was
-	values map[int][]byte
+	judged bool           // the log was held against what was expected
+	values map[int][]byte // of the quoted PCRs
 }
 
-// Attested reports whether everything is as expected. A verdict that Verify did not make is not.
+// Attested reports whether everything is as expected. The zero verdict is not attested.
 func (v Verdict) Attested() bool { return v.judged && len(v.Differences) == 0 }
 
 // Has reports whether a difference has the code.
@@ -83,9 +84,9 @@ func (v Verdict) Has(c Code) bool {
 	return false
 }
 
-// Policy is what a secret for this boot is sealed to: exactly the values that were just quoted, and
-// the count of resets where the TPM's own is known, so that the next start does not open it. The error
-// has the code denied where the boot is not attested.
+// Policy returns what a secret for this boot is sealed to: exactly the values that were just quoted,
+// and the TPM's count of resets if it is known, so that the next start does not open the secret. The
+// error has the code denied if the boot is not attested.
 func (v Verdict) Policy() (seal.Policy, error) {
 	if !v.Attested() {
 		return seal.Policy{}, protocol.Errorf(protocol.CodeDenied, "seal to TPM", "the boot is not attested")

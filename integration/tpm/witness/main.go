@@ -1,5 +1,5 @@
-// Witness is the init of machines that integration/tpm boots: it has the TPM quote what was
-// measured, writes that with the event log to the second serial port, and powers off.
+// Command witness is the init of the machines that integration/tpm boots. It has the TPM quote what
+// was measured, writes the quote and the event log to the second serial port, and powers off.
 package main
 
 import (

@@ -6,13 +6,13 @@ import (
 	"rackboot/protocol"
 )
 
-// MaxReplayed is the last PCR that is replayed. PCRs 0 to 15 begin as zeros, and only a reset of the
-// platform sets them back; 16 to 23 can be reset by who runs on it, or by a late launch
+// MaxReplayed is the last PCR that is replayed. Only a reset of the platform resets PCRs 0 to 15;
+// software that runs on it, or a late launch, resets 16 to 23
 // (PC Client Platform TPM Profile 1.06 section 4.6).
 const MaxReplayed = 15
 
-// PCRs are the values of PCRs of one bank, by number. A PCR that nothing extended has a
-// value too: the one after a reset.
+// PCRs are the values of PCRs 0 to 15 of one bank. A PCR that nothing extended has the value that
+// it has after a reset.
 type PCRs [MaxReplayed + 1][]byte
 
 // localityPrefix begins the data of the EV_NO_ACTION event that says from which locality

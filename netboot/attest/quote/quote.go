@@ -29,9 +29,9 @@ type Quote struct {
 	PCRs   []int  // that were quoted, in ascending order
 	Digest []byte // of their values one after the other
 	Clock  Clock
-	// Firmware is the vendor's version of the TPM. Like Resets and Restarts, it is another number
-	// than the TPM's own where the signing key is of no hierarchy of endorsement or platform (part
-	// 3 section 18.1); it is the same number as long as neither changes.
+	// Firmware is the vendor's version of the TPM. If the signing key is in the owner's hierarchy, the
+	// TPM adds secret numbers to it, to Resets and to Restarts (part 3 section 18.1): they can be
+	// compared with each other, and are not the TPM's own.
 	Firmware uint64
 }
 
@@ -120,9 +120,9 @@ const (
 	SignedByNobody Signer = "nobody" // it names the key, and the signature is not that
 )
 
-// SignedBy tells whether the key signed the quote, which is raw, and if not, whether it
-// says that another one did. A good signature counts whatever it names: a key that only
-// signs its TPM's own says nothing false of itself.
+// SignedBy reports who signed the quote, of which raw are the bytes: the key, another key that the
+// quote names, or nobody. A good signature counts whatever the quote names, because a restricted key
+// says nothing false of itself.
 func (q Quote) SignedBy(key *tpmkey.Key, raw, signature []byte) Signer {
 	if key.Verify(raw, signature) == nil {
 		return SignedByKey

@@ -104,8 +104,8 @@ func hashOf(a tpm2.TPMAlgID) (crypto.Hash, bool) {
 // Area is the TPMT_PUBLIC; it is a copy.
 func (k *Key) Area() []byte { return bytes.Clone(k.raw) }
 
-// Name is the key's Name (TPM 2.0 Library part 1 section 16): the algorithm of its hash, and the
-// hash of its area. It is a copy.
+// Name is the key's Name: the algorithm of its hash, and the hash of its area (TPM 2.0 Library part
+// 1 section 16). It is a copy.
 func (k *Key) Name() []byte { return bytes.Clone(k.name) }
 
 // Public is an *rsa.PublicKey or an *ecdsa.PublicKey.
@@ -114,7 +114,7 @@ func (k *Key) Public() crypto.PublicKey { return k.public }
 // Attributes are what the TPM enforces for the key.
 func (k *Key) Attributes() tpm2.TPMAObject { return k.area.ObjectAttributes }
 
-// Structure is the area as its fields; it is a copy, of which nothing may be changed that it
+// Structure is the area as its fields. The copy is shallow: callers must not change what it
 // points to.
 func (k *Key) Structure() tpm2.TPMTPublic { return k.area }
 
@@ -124,21 +124,14 @@ const (
 	Endorsement uint32 = 0x4000000b
 )
 
-// QualifiedName is the name of the key with all above it, where it is a primary key of a hierarchy
-// (TPM 2.0 Library part 1 section 16). Quotes name their signer so.
+// QualifiedName is the name by which quotes name the key as their signer, if it is a primary key of
+// the hierarchy (TPM 2.0 Library part 1 section 16).
 func (k *Key) QualifiedName(hierarchy uint32) []byte {
-	return k.below(binary.BigEndian.AppendUint32(nil, hierarchy))
-}
-
-// ChildName is likewise where the key is a child of a primary key of the hierarchy.
-func (k *Key) ChildName(parent *Key, hierarchy uint32) []byte {
-	return k.below(parent.QualifiedName(hierarchy))
-}
-
-func (k *Key) below(parent []byte) []byte {
 	h, _ := hashOf(k.area.NameAlg) // Parse has looked
 	sum := h.New()
-	sum.Write(parent)
+	sum.Write(binary.BigEndian.AppendUint32(nil, hierarchy))
 	sum.Write(k.name)
 	return sum.Sum(binary.BigEndian.AppendUint16(nil, uint16(k.area.NameAlg)))
 }
+
+
