@@ -133,5 +133,3 @@ func (k *Key) QualifiedName(hierarchy uint32) []byte {
 	sum.Write(k.name)
 	return sum.Sum(binary.BigEndian.AppendUint16(nil, uint16(k.area.NameAlg)))
 }
-
-
