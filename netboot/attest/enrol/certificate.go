@@ -3,7 +3,6 @@ package enrol
 import (
 	"bytes"
 	"crypto"
-	"crypto/rsa"
 	"crypto/x509"
 	"encoding/asn1"
 	"slices"
@@ -209,9 +208,6 @@ func oaepKey(info []byte) crypto.PublicKey {
 }
 
 func sameKey(public crypto.PublicKey, key *tpmkey.Key) bool {
-	if public, ok := public.(*rsa.PublicKey); ok {
-		return public.Equal(key.Public())
-	}
 	other, ok := public.(interface{ Equal(crypto.PublicKey) bool })
 	return ok && other.Equal(key.Public())
 }

@@ -178,6 +178,33 @@ func TestCertificate(t *testing.T) {
 	}
 }
 
+// A key of a curve is told from another one by its point.
+func TestCertificateOfCurve(t *testing.T) {
+	m := newMaker(t)
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	point, err := key.PublicKey.Bytes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	area := tpm2.ECCEKTemplate
+	area.Unique = tpm2.NewTPMUPublicID(tpm2.TPMAlgECC, &tpm2.TPMSECCPoint{X: tpm2.TPM2BECCParameter{Buffer: point[1:33]}, Y: tpm2.TPM2BECCParameter{Buffer: point[33:]}})
+	public, fault := EndorsementKey(tpm2.Marshal(area))
+	if fault != NoFault {
+		t.Fatal(fault)
+	}
+	template := m.parse(m.certificate(func(*x509.Certificate) {}))
+	template.ExtraExtensions = []pkix.Extension{{Id: oidAlternativeName(), Critical: true, Value: names(t, oidManufacturer())}}
+	given := Authorities{Roots: []*x509.Certificate{m.cert}}
+	for want, of := range map[Origin]crypto.PublicKey{Vouched: key.Public(), OtherKey: m.key.Public()} {
+		if got := Certificate(public, m.sign(template, m.cert, of), given, m.now); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
 // FuzzCertificate: no certificate makes it fail, and none is vouched for that was not signed here.
 func FuzzCertificate(f *testing.F) {
 	m := newMaker(f)

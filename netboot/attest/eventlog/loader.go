@@ -11,9 +11,9 @@ import (
 // Words before what GRUB measures into PCR 8 (GRUB, commands/tpm.c). They are in the data
 // and not in the digest: a command that reads like a command line has its digest.
 const (
-	GRUBCommand = "grub_cmd: "
-	GRUBKernel  = "kernel_cmdline: "
-	GRUBModule  = "module_cmdline: "
+	grubCommand = "grub_cmd: "
+	grubKernel  = "kernel_cmdline: "
+	grubModule  = "module_cmdline: "
 )
 
 // loaderTexts are the parts of a loader's data that its digest may be of: GRUB's text
@@ -22,7 +22,7 @@ const (
 func loaderTexts(data []byte) [][]byte {
 	text := bytes.TrimSuffix(data, []byte{0})
 	out := [][]byte{text}
-	for _, word := range []string{GRUBCommand, GRUBKernel, GRUBModule} {
+	for _, word := range []string{grubCommand, grubKernel, grubModule} {
 		if rest, ok := bytes.CutPrefix(text, []byte(word)); ok {
 			out = append(out, rest)
 		}
@@ -31,17 +31,6 @@ func loaderTexts(data []byte) [][]byte {
 		out = append(out, append([]byte(wide), 0))
 	}
 	return out
-}
-
-// SplitLoaderText parts the word before a text that GRUB measured from the text; the word
-// is empty where there is none.
-func SplitLoaderText(text string) (word, rest string) {
-	for _, w := range []string{GRUBCommand, GRUBKernel, GRUBModule} {
-		if rest, ok := strings.CutPrefix(text, w); ok {
-			return w, rest
-		}
-	}
-	return "", text
 }
 
 // shown bounds a text of a log, in characters.
