@@ -21,7 +21,6 @@ func (b *boot) secureBoot() {
 		case e.separator():
 			ended = true
 		case is && variable.Owner == eventlog.GlobalVariable() && variable.Name == "SecureBoot":
-			f.again = f.again || f.state != stateAbsent
 			f.late = f.late || len(configured) > 0 || ended
 			f.state = stateOf(variable.Value)
 			configured[variable.Name] = true
@@ -86,23 +85,21 @@ func stateOf(value []byte) state {
 // secureBootFacts are what the rule sees of PCR 7.
 type secureBootFacts struct {
 	state state
-	again bool // it was measured twice
-	late  bool // after something else
+	late  bool // it was measured after something else, as every second time is
 	ended bool // firmware wrote its separator
 }
 
 // secureBootCode is what is wrong with Secure Boot. The first row that fits decides.
 //
-//	state  | again | late | ended | code
-//	absent | *     | *    | *     | secure-boot-unclear
-//	*      | yes   | *    | *     | secure-boot-unclear
-//	*      | no    | yes  | *     | secure-boot-unclear
-//	*      | no    | no   | no    | secure-boot-unclear
-//	off    | no    | no   | yes   | secure-boot-off
-//	on     | no    | no   | yes   | none
+//	state  | late | ended | code
+//	absent | *    | *     | secure-boot-unclear
+//	*      | yes  | *     | secure-boot-unclear
+//	*      | no   | no    | secure-boot-unclear
+//	off    | no   | yes   | secure-boot-off
+//	on     | no   | yes   | none
 func secureBootCode(f secureBootFacts) Code {
 	switch {
-	case f.state == stateAbsent, f.again, f.late, !f.ended:
+	case f.state == stateAbsent, f.late, !f.ended:
 		return SecureBootUnclear
 	case f.state == stateOff:
 		return SecureBootOff

@@ -27,9 +27,9 @@ func TestQuoteTable(t *testing.T) {
 func TestSecureBootTable(t *testing.T) {
 	yesno := doctable.YesNo()
 	doctable.Of(t, "secureboot.go", "secureBootCode").HoldOne(t,
-		[][]string{doctable.Words(stateAbsent, stateOff, stateOn), yesno, yesno, yesno},
+		[][]string{doctable.Words(stateAbsent, stateOff, stateOn), yesno, yesno},
 		func(in []string) string {
 			is := func(i int) bool { return in[i] == "yes" }
-			return none(secureBootCode(secureBootFacts{state: state(in[0]), again: is(1), late: is(2), ended: is(3)}))
+			return none(secureBootCode(secureBootFacts{state: state(in[0]), late: is(1), ended: is(2)}))
 		})
 }

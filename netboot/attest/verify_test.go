@@ -95,6 +95,10 @@ func TestChanges(t *testing.T) {
 			m.measure(7, eventlog.EFIVariableDriverConfig, on, on)
 		}, []difference{{attest.SecureBootUnclear, 7, none, "SecureBoot"}}},
 		{"the state comes after something else", chain, func(m *machine) { e := m.log.Events; e[3], e[4] = e[4], e[3] }, []difference{{attest.SecureBootUnclear, 7, none, "SecureBoot"}}},
+		{"a variable of that name of somebody else's", chain, func(m *machine) {
+			m.event(3).Data = logtest.Variable(eventlog.Variable{Name: "SecureBoot", Value: []byte{1}})
+			m.instead(3, string(m.event(3).Data))
+		}, []difference{{attest.OtherAuthority, 7, 3, "SecureBoot"}, {attest.SecureBootUnclear, 7, none, "SecureBoot"}}},
 		{"firmware wrote no separator", chain, func(m *machine) { m.log.Events = slices.Delete(m.log.Events, 8, 9) }, []difference{{attest.SecureBootUnclear, 7, none, "SecureBoot"}}},
 		{"the state is only claimed", chain, func(m *machine) { m.instead(3, "off") }, []difference{{attest.Unaccounted, 7, 3, "SecureBoot"}, {attest.SecureBootUnclear, 7, none, "SecureBoot"}}},
 		{"a debugger", chain, func(m *machine) {
@@ -162,6 +166,11 @@ func TestChanges(t *testing.T) {
 			m.extended(11, "sysinit")
 			m.evidence.Phases = []string{"enter-initrd", "sysinit"}
 		}, []difference{{attest.OtherPhase, 11, none, ""}}},
+		{"a phase that may not be, after another image", unified, func(m *machine) {
+			m.instead(24, "evil")
+			m.extended(11, "sysinit")
+			m.evidence.Phases = []string{"sysinit"}
+		}, []difference{{attest.OtherImage, 4, 24, ""}, {attest.OtherPhase, 11, none, ""}}},
 		{"a phase that is not said", unified, func(m *machine) { m.extended(11, "enter-initrd") }, []difference{{attest.LogDoesNotReplay, 11, none, ""}}},
 		{"a phase that was not measured", unified, func(m *machine) { m.evidence.Phases = []string{"enter-initrd"} }, []difference{{attest.LogDoesNotReplay, 11, none, ""}}},
 	} {

@@ -18,7 +18,11 @@ import (
 
 func storage(t testing.TB) *tpmkey.Key {
 	t.Helper()
-	area := tpm2.ECCEKTemplate
+	return storageKey(t, tpm2.ECCEKTemplate)
+}
+
+func storageKey(t testing.TB, area tpm2.TPMTPublic) *tpmkey.Key {
+	t.Helper()
 	area.Unique = quotetest.ECDSA(t).Area.Unique
 	key, err := tpmkey.Parse(tpm2.Marshal(area))
 	if err != nil {
@@ -107,6 +111,14 @@ func TestWrap(t *testing.T) {
 	}
 }
 
+// movable is a storage key that another TPM may get.
+func movable(t testing.TB) *tpmkey.Key {
+	t.Helper()
+	area := tpm2.ECCEKTemplate
+	area.ObjectAttributes.FixedTPM = false
+	return storageKey(t, area)
+}
+
 func TestWrapRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		parent *tpmkey.Key
@@ -114,14 +126,15 @@ func TestWrapRefuses(t *testing.T) {
 		change func(*Policy)
 		want   protocol.Code
 	}{
-		"no secret":          {storage(t), "", func(*Policy) {}, protocol.CodeInvalid},
-		"a long secret":      {storage(t), strings.Repeat("x", MaxSecret+1), func(*Policy) {}, protocol.CodeInvalid},
-		"no PCR":             {storage(t), "x", func(p *Policy) { p.Values = nil }, protocol.CodeInvalid},
-		"SHA-1":              {storage(t), "x", func(p *Policy) { p.Bank = eventlog.SHA1; p.Values = map[int][]byte{4: make([]byte, 20)} }, protocol.CodeInvalid},
-		"a value of no bank": {storage(t), "x", func(p *Policy) { p.Values[4] = []byte("x") }, protocol.CodeInvalid},
-		"PCR 24":             {storage(t), "x", func(p *Policy) { p.Values[24] = p.Values[4] }, protocol.CodeInvalid},
-		"PCR -1":             {storage(t), "x", func(p *Policy) { p.Values[-1] = p.Values[4] }, protocol.CodeInvalid},
-		"a key that signs":   {quotetest.ECDSA(t).Key, "x", func(*Policy) {}, protocol.CodeDenied},
+		"no secret":                         {storage(t), "", func(*Policy) {}, protocol.CodeInvalid},
+		"a long secret":                     {storage(t), strings.Repeat("x", MaxSecret+1), func(*Policy) {}, protocol.CodeInvalid},
+		"no PCR":                            {storage(t), "x", func(p *Policy) { p.Values = nil }, protocol.CodeInvalid},
+		"SHA-1":                             {storage(t), "x", func(p *Policy) { p.Bank = eventlog.SHA1; p.Values = map[int][]byte{4: make([]byte, 20)} }, protocol.CodeInvalid},
+		"a value of no bank":                {storage(t), "x", func(p *Policy) { p.Values[4] = []byte("x") }, protocol.CodeInvalid},
+		"PCR 24":                            {storage(t), "x", func(p *Policy) { p.Values[24] = p.Values[4] }, protocol.CodeInvalid},
+		"PCR -1":                            {storage(t), "x", func(p *Policy) { p.Values[-1] = p.Values[4] }, protocol.CodeInvalid},
+		"a key that can be taken elsewhere": {movable(t), "x", func(*Policy) {}, protocol.CodeDenied},
+		"a key that signs":                  {quotetest.ECDSA(t).Key, "x", func(*Policy) {}, protocol.CodeDenied},
 	} {
 		p := policy()
 		c.change(&p)
