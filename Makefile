@@ -31,9 +31,9 @@ ARGS      ?=
 FROM      ?= 66fc704b9667f204946104e6a3543ccc98873778
 # How long each fuzz target runs.
 FUZZTIME  ?= 5s
-# Everything but the tests with real brokers, images and firmware, which `make integration`
+# Everything but the tests with real brokers, TPMs, images and firmware, which `make integration`
 # runs, as it runs those with the build tag host.
-TESTED     = $$($(GO) list ./... | grep -Ev '^rackboot/integration/(alone|brokers|firmware|images|packaging)$$')
+TESTED     = $$($(GO) list ./... | grep -Ev '^rackboot/integration/(alone|brokers|firmware|images|packaging|tpm)$$')
 # And but long walks and tables, a sixth of what is left; CI has them in a stage of its own, and `make walks` runs them.
 WALKS      = ^rackboot/integration/(cures|faults|holds)
 
@@ -94,10 +94,11 @@ demo: build ## show the main job with two simulated servers; KEEP=1 stays up, AR
 	bin/rackboot-sim demo $(if $(KEEP),--keep) $(ARGS)
 
 .PHONY: integration
-integration: ## what needs more than Go: root, ip, nft and curl; real brokers; images of xorriso; real firmware (QEMU, OVMF) in network namespaces, as root on Debian 12
+integration: ## what needs more than Go: root, ip, nft and curl; real brokers; images of xorriso; a TPM of swtpm; real firmware (QEMU, OVMF) in network namespaces, as root on Debian 12
 	integration/packages
 	$(GO) test -count=1 -tags=host -timeout=5m $(ARGS) $$(grep -rl '^//go:build host$$' --include='*_test.go' . | xargs -n 1 dirname | sort -u)
 	$(GO) test -count=1 -timeout=5m $(ARGS) ./integration/images -require=iso
+	$(GO) test -count=1 -timeout=5m $(ARGS) ./integration/tpm -require=swtpm,images,logs
 	$(GO) test -count=1 -timeout=5m $(ARGS) ./integration/brokers -require=mosquitto,nats,registry
 	$(GO) test -count=1 -timeout=19m $(ARGS) ./integration/firmware -require=root,qemu
 
@@ -127,12 +128,13 @@ model: ## two hubs on one store, and all that can become of a rack in some steps
 	GOGC=40 $(GO) test ./hub/link -count=1 -timeout=120m -run='^TestHubsModel$$' -v -model-depth=5 -model-states=12000000 -model-every=4096 $(ARGS)
 
 .PHONY: soak
-soak: ## what is too long for each commit: millions of random steps of the decisions, a million of hub and agent, an hour of storm, arm64 firmware (QEMU, AAVMF), Debian's installer from a repository that is cut off, and to a boot from disk, which needs Debian's mirror, as root on Debian 12
+soak: ## what is too long for each commit: millions of random steps of the decisions, a million of hub and agent, an hour of storm, arm64 firmware (QEMU, AAVMF), firmware that measures into a TPM, Debian's installer from a repository that is cut off, and to a boot from disk, which needs Debian's mirror, as root on Debian 12
 	$(GO) test ./protocol/decide -count=1 -timeout=30m -run='^TestProperties$$' -rapid.checks=10000 -v
 	$(GO) test ./integration/faults -count=1 -timeout=60m -run='^TestRandomInterleavings$$' -steps=1000000 -keep-going -v
 	$(MAKE) storm ARGS='-for 1h -require=root'
 	integration/packages arm64
 	$(GO) test -tags=soak -count=1 -timeout=19m $(ARGS) ./integration/firmware -run='AAVMF|BootEnvMirror' -require=root,qemu
+	$(GO) test -tags=soak -count=1 -timeout=30m $(ARGS) ./integration/tpm -run='^TestFirmware' -require=swtpm,images,qemu
 	integration/packages debian
 	$(GO) test -tags=soak -count=1 -timeout=130m $(ARGS) ./integration/firmware -run='^TestOVMFDebian$$' -require=root,qemu
 

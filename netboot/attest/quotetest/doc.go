@@ -1,0 +1,2 @@
+// Package quotetest signs quotes for tests, with keys that are in no TPM.
+package quotetest
