@@ -143,25 +143,31 @@ func (p plan) http(ctx context.Context, r *benchreport.Report, secure bool) (err
 // fetch has a child fetch in the namespace of the clients, and returns how long it
 // says that took.
 func (c *contestant) fetch(ctx context.Context, j job) (time.Duration, error) {
+	t, err := c.ask(ctx, j)
+	return t.Took, err
+}
+
+// clients has a child work in the namespace of the clients, and returns what it says.
+func (c *contestant) clients(ctx context.Context, j job) (string, error) {
 	cmd, err := self(j)
 	if err != nil {
-		return 0, err
+		return "", err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
 	defer stop()
 	var out, said strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &said
 	if err := c.client.Start(cmd); err != nil {
-		return 0, err
+		return "", err
 	}
 	if err := cmd.Wait(); err != nil {
-		return 0, fmt.Errorf("%s: %s: %w: %s", c.name, j.What, err, oneLine(said.String()))
+		return "", fmt.Errorf("%s: %s: %w: %s", c.name, j.What, err, oneLine(said.String()))
 	}
-	return time.ParseDuration(strings.TrimSpace(out.String()))
+	return out.String(), nil
 }
 
-// fetchHTTP fetches for all clients at once, and prints how long it took.
-func (j job) fetchHTTP() error {
+// fetchHTTP fetches for all clients at once.
+func (j job) fetchHTTP() (told, error) {
 	begun := time.Now()
 	errs := make([]error, j.Clients)
 	var group sync.WaitGroup
@@ -169,8 +175,7 @@ func (j job) fetchHTTP() error {
 		group.Go(func() { errs[i] = j.fetchOne() })
 	}
 	group.Wait()
-	fmt.Println(time.Since(begun))
-	return errors.Join(errs...)
+	return told{Took: time.Since(begun), Requests: j.Clients}, errors.Join(errs...)
 }
 
 func (j job) fetchOne() error {

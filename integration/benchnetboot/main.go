@@ -43,6 +43,11 @@ type plan struct {
 	size    int64         // of the HTTP file
 	tftp    int64         // size of the TFTP file
 	rounds  int           // of HTTP and TFTP; the median counts
+	// Of the storm: how many servers boot at once, the size of what they load by TFTP, and
+	// which fields, all if empty.
+	storm     int
+	stormTFTP int64
+	field     string
 }
 
 func main() {
@@ -63,6 +68,9 @@ func main() {
 	flag.Int64Var(&p.size, "size", 32<<20, "bytes of the HTTP file")
 	flag.Int64Var(&p.tftp, "tftp-size", 16<<20, "bytes of the TFTP file")
 	flag.IntVar(&p.rounds, "rounds", 3, "rounds of HTTP and TFTP")
+	flag.IntVar(&p.storm, "storm", 500, "servers that boot at once in the storm")
+	flag.Int64Var(&p.stormTFTP, "storm-tftp-size", 2<<20, "bytes of the storm's TFTP file")
+	flag.StringVar(&p.field, "field", "", "fields of the storm to measure: tftp, tftp-storm; all if empty")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -98,7 +106,7 @@ func measure(ctx context.Context, p plan, r *benchreport.Report) error {
 	for _, part := range []struct {
 		name string
 		do   func(context.Context, plan, *benchreport.Report) error
-	}{{"dhcp", measureDHCP}, {"offers", measureOffers}, {"http", measureHTTP}, {"tftp", measureTFTP}} {
+	}{{"dhcp", measureDHCP}, {"offers", measureOffers}, {"http", measureHTTP}, {"tftp", measureTFTP}, {"storm", measureStorm}} {
 		if !slices.Contains(strings.Split(p.only, ","), part.name) {
 			continue
 		}

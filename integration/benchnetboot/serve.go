@@ -29,6 +29,7 @@ const (
 	serveTFTP = "tftp"
 	fetchHTTP = "fetch-http"
 	fetchTFTP = "fetch-tftp"
+	stormTFTP = "storm-tftp"
 
 	fileName = "boot.efi"
 )
@@ -54,9 +55,11 @@ func child(what string) error {
 	}
 	switch j.What {
 	case fetchHTTP:
-		return j.fetchHTTP()
+		return tell(j.fetchHTTP())
 	case fetchTFTP:
-		return j.fetchTFTP()
+		return tell(j.fetchTFTP())
+	case stormTFTP:
+		return tell(j.fetchTFTPStorm())
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
@@ -81,7 +84,10 @@ func child(what string) error {
 		}
 		return s.Run(ctx)
 	case serveTFTP:
-		s, err := tftp.New(tftp.Config{Segment: "bench", Interface: serverDevice, Files: folder(j.Dir), Evidence: nobody{}})
+		s, err := tftp.New(tftp.Config{
+			Segment: "bench", Interface: serverDevice, Files: folder(j.Dir), Evidence: nobody{},
+			Limits: tftp.Limits{PerClient: 1 << 20, Rate: 1 << 20, Burst: 1 << 20}, // the bench has one address for all
+		})
 		if err != nil {
 			return err
 		}

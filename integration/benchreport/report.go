@@ -23,6 +23,8 @@ type Figure struct {
 	// Ours is how many times this value ours is; 0 where that says nothing.
 	Ours   float64 `json:"ours,omitempty"`
 	Detail string  `json:"detail,omitempty"`
+	// Rounds are the values of single rounds, of which Value is the median.
+	Rounds []float64 `json:"rounds,omitempty"`
 }
 
 // A Report collects figures and prints each group as it comes, or all in the end as JSON.
@@ -59,6 +61,9 @@ func (f *Figure) String() string {
 		return s + " missing: " + f.Missing
 	}
 	s += fmt.Sprintf(" %10.1f %s", f.Value, f.Unit)
+	if len(f.Rounds) > 1 {
+		s += fmt.Sprintf(" [%.1f to %.1f of %d]", slices.Min(f.Rounds), slices.Max(f.Rounds), len(f.Rounds))
+	}
 	if f.Ours > 0 {
 		s += fmt.Sprintf(", ours is %.2f times that", f.Ours)
 	}

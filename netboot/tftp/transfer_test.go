@@ -132,9 +132,25 @@ func TestExchange(t *testing.T) {
 			p.ack(1)
 			p.ack(1)
 			p.ack(0)
-			p.want(900*ms, "data 2")
+			p.want(190*ms, "data 2")
 			p.send(errorPacket(errUndefined, ""))
 			p.ends(resultAborted)
+		}},
+		{"RFC 6298: a client that answers quickly is sent to again soon, less and less so, and for as long as any", nil, func(p *peer) {
+			p.request("boot.efi", lockstep()...)
+			p.want(ms, "oack")
+			p.ack(0)
+			p.want(ms, "data 1")
+			begin := time.Now()
+			p.ack(1)
+			for _, at := range []time.Duration{0, 200 * ms, 600 * ms, 1400 * ms, 2400 * ms, 3400 * ms} {
+				p.want(time.Until(begin.Add(at+ms)), "data 2")
+			}
+			p.hear(time.Until(begin.Add(5990 * ms)))
+			p.ack(2)
+			p.want(ms, "data 3")
+			p.want(7*time.Second, "data 3", "data 3", "data 3", "data 3", "data 3", "data 3", "data 3")
+			p.ends(resultTimeout)
 		}},
 		{"RFC 7440 4: a window at a time", nil, func(p *peer) {
 			p.request("boot.efi", four()...)
@@ -157,8 +173,8 @@ func TestExchange(t *testing.T) {
 			p.ack(6)
 			p.want(ms, "data 7", "data 8", "data 9", "data 10")
 			p.ack(20) // was never sent
-			p.want(ms)
-			p.want(time.Second, "data 7", "data 8", "data 9", "data 10")
+			p.want(190 * ms)
+			p.want(20*ms, "data 7", "data 8", "data 9", "data 10")
 			p.send(errorPacket(errUndefined, ""))
 			p.ends(resultAborted)
 		}},
