@@ -20,12 +20,12 @@ import (
 
 // writeFile makes the boot file. It is not sparse: zeros that are not on disk cost a
 // server less than a file does.
-func writeFile(dir string, size int64) error {
+func writeFile(dir, name string, size int64) error {
 	block := make([]byte, 1<<20)
 	for i := range block {
 		block[i] = byte(i * 31)
 	}
-	f, err := os.OpenFile(filepath.Join(dir, fileName), os.O_CREATE|os.O_WRONLY, 0o644) //nolint:gosec // servers that drop their rights read it
+	f, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_WRONLY, 0o644) //nolint:gosec // servers that drop their rights read it
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func httpServers(secure bool, size int64) []entry {
 		port = "443"
 	}
 	files := func(dir string) error {
-		if err := writeFile(dir, size); err != nil || !secure {
+		if err := errors.Join(writeFile(dir, fileName, size), writeFile(dir, smallName, smallSize)); err != nil || !secure {
 			return err
 		}
 		return writePair(dir)
@@ -74,11 +74,15 @@ worker_processes 2;
 daemon off;
 pid %[1]s/nginx.pid;
 error_log stderr;
-events { worker_connections 1024; }
+events { worker_connections 4096; }
 http {
 	access_log off;
 	sendfile on;
 	tcp_nopush on;
+	tcp_nodelay on;
+	keepalive_requests 1000000;
+	open_file_cache max=100;
+	ssl_session_cache off; ssl_session_tickets off;
 	client_body_temp_path %[1]s; proxy_temp_path %[1]s; fastcgi_temp_path %[1]s; uwsgi_temp_path %[1]s; scgi_temp_path %[1]s;
 	server { listen %[2]s; root %[1]s; rewrite ^/b/bench/(.*)$ /$1 break; %[3]s }
 }

@@ -31,8 +31,8 @@ const limit = 20 * time.Minute
 // childVar is set for a process that is a server or a client: what it does, as JSON.
 const childVar = "RACKBOOT_BENCH_NETBOOT"
 
-// packages are the Debian packages of peers and load generator.
-const packages = "kea-dhcp4-server kea-admin dnsmasq-base nginx-light tftpd-hpa iproute2"
+// debs are the Debian packages of peers and load generator.
+const debs = "kea-dhcp4-server kea-admin dnsmasq-base nginx-light tftpd-hpa iproute2"
 
 // plan is what is measured.
 type plan struct {
@@ -47,6 +47,7 @@ type plan struct {
 	// which fields, all if empty.
 	storm     int
 	stormTFTP int64
+	stormSize int64 // by HTTP
 	field     string
 }
 
@@ -59,7 +60,7 @@ func main() {
 		return
 	}
 	var p plan
-	install := flag.Bool("install", false, "install the peers by apt-get first: "+packages)
+	install := flag.Bool("install", false, "install the peers by apt-get first: "+debs)
 	asJSON := flag.Bool("json", false, "print the figures as JSON")
 	flag.StringVar(&p.only, "only", "dhcp,offers,http,tftp", "parts to measure")
 	flag.DurationVar(&p.period, "period", 4*time.Second, "time of one DHCP run, whole seconds")
@@ -70,7 +71,8 @@ func main() {
 	flag.IntVar(&p.rounds, "rounds", 3, "rounds of HTTP and TFTP")
 	flag.IntVar(&p.storm, "storm", 500, "servers that boot at once in the storm")
 	flag.Int64Var(&p.stormTFTP, "storm-tftp-size", 2<<20, "bytes of the storm's TFTP file")
-	flag.StringVar(&p.field, "field", "", "fields of the storm to measure: tftp, tftp-storm; all if empty")
+	flag.Int64Var(&p.stormSize, "storm-size", 15<<20, "bytes of the storm's HTTP file")
+	flag.StringVar(&p.field, "field", "", "fields of the storm to measure: tftp, tftp-storm, http, http-storm, https, https-storm; all if empty")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -91,7 +93,7 @@ func run(ctx context.Context, out io.Writer, p plan, install, asJSON bool) error
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if install {
-		if err := benchreport.Install(ctx, strings.Fields(packages)...); err != nil {
+		if err := benchreport.Install(ctx, strings.Fields(debs)...); err != nil {
 			return err
 		}
 	}

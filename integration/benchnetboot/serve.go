@@ -30,8 +30,14 @@ const (
 	fetchHTTP = "fetch-http"
 	fetchTFTP = "fetch-tftp"
 	stormTFTP = "storm-tftp"
+	stormHTTP = "storm-http"
+	packages  = "packages"
+	shakes    = "handshakes"
 
 	fileName = "boot.efi"
+	// smallName is a file that an installer fetches thousands of.
+	smallName = "small.deb"
+	smallSize = 4 << 10
 )
 
 // job is what a child does. Dir has its files.
@@ -44,6 +50,8 @@ type job struct {
 	Clients  int
 	Size     int64
 	Window   int
+	// Period is how long clients ask that count what they get.
+	Period time.Duration
 	// Delay is how long a TFTP client takes to acknowledge.
 	Delay time.Duration
 }
@@ -60,6 +68,12 @@ func child(what string) error {
 		return tell(j.fetchTFTP())
 	case stormTFTP:
 		return tell(j.fetchTFTPStorm())
+	case stormHTTP:
+		return tell(j.stormHTTP())
+	case packages:
+		return tell(j.packagesHTTP())
+	case shakes:
+		return tell(j.handshakes())
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
@@ -163,11 +177,11 @@ type nobody struct{}
 
 func (nobody) Record(netboot.Event) {}
 
-// folder serves its one file to everybody.
+// folder serves its files to everybody.
 type folder string
 
-func (f folder) Open(netip.Addr, string, string) (*netboot.File, error) {
-	file, err := os.Open(filepath.Join(string(f), fileName))
+func (f folder) Open(_ netip.Addr, _, name string) (*netboot.File, error) {
+	file, err := os.Open(filepath.Join(string(f), filepath.Base(name)))
 	if err != nil {
 		return nil, protocol.Errorf(protocol.CodeNotFound, "open", "no such file: %w", err)
 	}
@@ -179,8 +193,8 @@ func (f folder) Open(netip.Addr, string, string) (*netboot.File, error) {
 	return &netboot.File{ReadSeekCloser: file, Size: st.Size(), ETag: `"bench"`}, nil
 }
 
-func (f folder) OpenFor(netip.Addr, string) (*netboot.File, error) {
-	return f.Open(netip.Addr{}, "", "")
+func (f folder) OpenFor(remote netip.Addr, name string) (*netboot.File, error) {
+	return f.Open(remote, "", name)
 }
 
 func (folder) Report(context.Context, netip.Addr, string, protocol.ProbeReport) error { return nil }

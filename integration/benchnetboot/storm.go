@@ -83,7 +83,31 @@ func (p plan) fields() []field {
 		job.Size = p.stormTFTP
 		return work{what: "TFTP, " + what, job: job, unit: unit, value: value}
 	}
+	http := func(secure bool, what string, job job, value func(told) float64, unit string) work {
+		job.Size, job.TLS, job.Period = p.stormSize, secure, p.period
+		scheme := "HTTP, "
+		if secure {
+			scheme = "HTTPS, "
+		}
+		return work{what: scheme + what, job: job, unit: unit, value: value}
+	}
+	whole := func(secure bool, clients int) work {
+		return http(secure, fmt.Sprintf("%d clients × %d MiB", clients, p.stormSize>>20), job{What: stormHTTP, Clients: clients}, megabytes(clients, p.stormSize), "MB/s")
+	}
+	small := func(secure bool, clients int) work {
+		return http(secure, fmt.Sprintf("4 KiB, %d clients", clients), job{What: packages, Clients: clients}, requests, "/s")
+	}
+	last := func(secure bool) work {
+		return http(secure, fmt.Sprintf("storm of %d × %d MiB, last client", p.storm, p.stormSize>>20), job{What: stormHTTP, Clients: p.storm}, seconds, "s")
+	}
 	return []field{
+		{"http", httpServers(false, p.stormSize), []work{whole(false, 1), whole(false, 200), small(false, 1), small(false, 60)}},
+		{"http-storm", httpServers(false, p.stormSize), []work{last(false)}},
+		{"https", httpServers(true, p.stormSize), []work{
+			whole(true, 1), whole(true, 60), small(true, 1), small(true, 60),
+			http(true, "full handshake and 4 KiB, 60 clients", job{What: shakes, Clients: 60}, requests, "/s"),
+		}},
+		{"https-storm", httpServers(true, p.stormSize), []work{last(true)}},
 		{"tftp", tftpServers(p.stormTFTP, p.storm), []work{
 			tftp("no window, 1 stream", job{What: stormTFTP, Clients: 1}, megabytes(1, p.stormTFTP), "MB/s"),
 			tftp("no window, 100 streams", job{What: stormTFTP, Clients: 100}, megabytes(100, p.stormTFTP), "MB/s"),

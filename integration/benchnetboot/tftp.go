@@ -34,7 +34,7 @@ const (
 func tftpServers(size int64, clients int) []entry {
 	with := func(make func(dir string) (*exec.Cmd, error)) command {
 		return func(dir string) (*exec.Cmd, error) {
-			if err := writeFile(dir, size); err != nil {
+			if err := writeFile(dir, fileName, size); err != nil {
 				return nil, err
 			}
 			return make(dir)
