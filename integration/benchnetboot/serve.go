@@ -31,6 +31,7 @@ const (
 	fetchTFTP = "fetch-tftp"
 	stormTFTP = "storm-tftp"
 	stormHTTP = "storm-http"
+	stormDHCP = "storm-dhcp"
 	packages  = "packages"
 	shakes    = "handshakes"
 
@@ -70,6 +71,8 @@ func child(what string) error {
 		return tell(j.fetchTFTPStorm())
 	case stormHTTP:
 		return tell(j.stormHTTP())
+	case stormDHCP:
+		return tell(j.stormDHCP())
 	case packages:
 		return tell(j.packagesHTTP())
 	case shakes:

@@ -101,6 +101,9 @@ func (p plan) fields() []field {
 		return http(secure, fmt.Sprintf("storm of %d × %d MiB, last client", p.storm, p.stormSize>>20), job{What: stormHTTP, Clients: p.storm}, seconds, "s")
 	}
 	return []field{
+		{"dhcp-storm", dhcpServers(), []work{
+			{fmt.Sprintf("DHCP, %d leases at once, last client", p.storm), job{What: stormDHCP, Clients: p.storm}, "s", seconds},
+		}},
 		{"http", httpServers(false, p.stormSize), []work{whole(false, 1), whole(false, 200), small(false, 1), small(false, 60)}},
 		{"http-storm", httpServers(false, p.stormSize), []work{last(false)}},
 		{"https", httpServers(true, p.stormSize), []work{
