@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"os"
 	"os/signal"
 	"path/filepath"
 	"syscall"
@@ -84,12 +83,15 @@ func child(what string) error {
 	case serveDHCP:
 		return j.serveDHCP(ctx)
 	case serveHTTP:
+		files, err := openFolder(j.Dir)
+		if err != nil {
+			return err
+		}
 		cfg := httpboot.Config{
-			Listen: netip.MustParseAddrPort(serverAddress + ":80"), Files: folder(j.Dir), Evidence: nobody{},
+			Listen: netip.MustParseAddrPort(serverAddress + ":80"), Files: files, Evidence: nobody{},
 			MaxClientConns: 1024, MaxClientRequests: 1024, // the bench has one address for all
 		}
 		if j.TLS {
-			var err error
 			if cfg.Certificates, err = readPair(j.Dir); err != nil {
 				return err
 			}
@@ -102,7 +104,7 @@ func child(what string) error {
 		return s.Run(ctx)
 	case serveTFTP:
 		s, err := tftp.New(tftp.Config{
-			Segment: "bench", Interface: serverDevice, Files: folder(j.Dir), Evidence: nobody{},
+			Segment: "bench", Interface: serverDevice, Files: folder{dir: j.Dir}, Evidence: nobody{},
 			Limits: tftp.Limits{PerClient: 1 << 20, Rate: 1 << 20, Burst: 1 << 20}, // the bench has one address for all
 		})
 		if err != nil {
@@ -179,25 +181,3 @@ func (m *machines) Resolve(c protocol.BootClient) protocol.BootAnswer {
 type nobody struct{}
 
 func (nobody) Record(netboot.Event) {}
-
-// folder serves its files to everybody.
-type folder string
-
-func (f folder) Open(_ netip.Addr, _, name string) (*netboot.File, error) {
-	file, err := os.Open(filepath.Join(string(f), filepath.Base(name)))
-	if err != nil {
-		return nil, protocol.Errorf(protocol.CodeNotFound, "open", "no such file: %w", err)
-	}
-	st, err := file.Stat()
-	if err != nil {
-		_ = file.Close() // it was only read
-		return nil, protocol.Errorf(protocol.CodeInternal, "open", "%w", err)
-	}
-	return &netboot.File{ReadSeekCloser: file, Size: st.Size(), ETag: `"bench"`}, nil
-}
-
-func (f folder) OpenFor(remote netip.Addr, name string) (*netboot.File, error) {
-	return f.Open(remote, "", name)
-}
-
-func (folder) Report(context.Context, netip.Addr, string, protocol.ProbeReport) error { return nil }

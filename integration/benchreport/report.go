@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -94,12 +96,25 @@ func (r *Report) Printf(format string, args ...any) {
 	}
 }
 
+// A Document is a report as JSON.
+type Document struct {
+	Begun   time.Time `json:"begun"`
+	Kernel  string    `json:"kernel"`
+	Go      string    `json:"go"`
+	Cores   int       `json:"cores"`
+	Figures []Figure  `json:"figures"`
+}
+
 // End prints all figures, if the end is JSON.
 func (r *Report) End() error {
 	if !r.json {
 		return nil
 	}
-	return json.NewEncoder(r.out).Encode(r.figures)
+	kernel, err := os.ReadFile("/proc/sys/kernel/osrelease")
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(r.out).Encode(Document{r.begun.UTC(), strings.TrimSpace(string(kernel)), runtime.Version(), runtime.NumCPU(), r.figures})
 }
 
 // Median is the middle value; of an even number, the lower of the two.
