@@ -11,8 +11,8 @@ import (
 // Limits bound what clients can make a server do. Zero is the default of each.
 type Limits struct {
 	// Transfers and PerClient are how many transfers run at once, in all (1024) and for
-	// one client address (8). A request beyond gets no answer, and the client repeats
-	// it.
+	// one client address (8). As many requests as Transfers wait for one to end, and count
+	// for PerClient. A request beyond gets no answer, and the client repeats it.
 	Transfers, PerClient int
 	// Buffered is how many bytes of blocks are in memory (32 MiB). As it fills, windows
 	// get smaller, and at last requests get no answer.

@@ -82,6 +82,8 @@ func (s *Server) staff() error {
 // end waits until all transfers have ended, for stopTimeout or not at all, and ends those
 // that have not.
 func (s *Server) end(patient bool) {
+	s.stopping.Store(true)
+	s.book.dismiss()
 	stop := func() {
 		for _, c := range s.carriers {
 			c.post(post{})
@@ -130,17 +132,24 @@ func (s *Server) packet(g gate, b []byte, from netip.AddrPort, local netip.Addr)
 	k, req := parseRequest(b)
 	s.admitting.Lock()
 	defer s.admitting.Unlock()
-	token := k != kindOther && g.buckets.take(from.Addr(), time.Now())
+	now := time.Now()
+	token := k != kindOther && g.buckets.take(from.Addr(), now)
 	what, named := parseName(req.name)
-	repeated, room := s.book.look(from, b)
+	repeated, room := s.book.look(from, b, now)
 	o := admit(k, token, req.mode == modeOctet, named, repeated, room)
 	s.metrics.requests.WithLabelValues(string(o)).Inc()
 	s.log.Debug("tftp request", "remote", from.String(), "outcome", string(o))
-	if o == outcomeServe {
-		s.begin(&transfer{
-			server: s, entry: s.book.enter(from, b), asked: req.asked, target: what, parties: parties{g, from, local},
-			start: time.Now(), alarm: alarm{place: -1},
-		})
+	if o == outcomeServe || o == outcomeWait {
+		t := &transfer{
+			server: s, asked: req.asked, target: what, parties: parties{g, from, local}, start: now, alarm: alarm{place: -1},
+		}
+		if o == outcomeWait {
+			s.book.wait(t, b, now)
+			s.turn() // the last one that ran may have ended meanwhile
+			return
+		}
+		t.entry = s.book.enter(from, b)
+		s.begin(t)
 		return
 	}
 	if refusal := o.refusal(); refusal != nil {
@@ -168,6 +177,19 @@ func (s *Server) begin(t *transfer) {
 		least.load.Add(1)
 		least.post(post{of: t, result: resultOpen})
 	}()
+}
+
+// turn begins the transfers of requests that waited, as far as there is room. The caller is
+// a reader, or a transfer that has ended and is not done yet.
+func (s *Server) turn() {
+	if s.stopping.Load() {
+		return
+	}
+	now := time.Now()
+	for t := s.book.turn(now); t != nil; t = s.book.turn(now) {
+		t.start = now
+		s.begin(t)
+	}
 }
 
 // reply sends an ERROR to a client that has no transfer, from a port of its own

@@ -84,6 +84,7 @@ func (t *transfer) close(r result) {
 	}
 	s.log.Debug("tftp transfer ended", "remote", t.parties.remote.String(), "result", string(r), "seconds", took.Seconds())
 	s.book.leave(t.entry)
+	s.turn()
 	if r != "" {
 		t.traced(string(r), took)
 	}

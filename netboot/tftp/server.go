@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -68,6 +69,7 @@ type Server struct {
 	admitting sync.Mutex
 	carriers  []*carrier
 	transfers sync.WaitGroup // from admission until they are closed
+	stopping  atomic.Bool    // who waits has no turn any more
 	pieces    *sync.Pool
 	metrics   *metrics
 	log       *slog.Logger
