@@ -18,6 +18,8 @@ const (
 	perfdhcp = "perfdhcp"
 	// maxDrop is the share of exchanges that may be lost.
 	maxDrop = 0.0002
+	// perfBuffer is what perfdhcp's socket may hold: ACKs of one fsync come all at once.
+	perfBuffer = 8 << 20
 	// firstRate is the rate that the search begins with; it doubles until the server
 	// loses too much, and then halves the gap so many times.
 	firstRate = 500
@@ -182,6 +184,9 @@ func (c *contestant) load(ctx context.Context, rate, clients int, period time.Du
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := c.client.Start(cmd); err != nil {
 		return outcome{}, err
+	}
+	for tries := 0; enlarge(c.client, perfBuffer) != nil && tries < 20; tries++ { // what it cannot be given, it is said to have lost itself
+		time.Sleep(10 * time.Millisecond)
 	}
 	err = cmd.Wait()
 	var exit *exec.ExitError

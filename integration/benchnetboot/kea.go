@@ -6,9 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-
-	"golang.org/x/sys/unix"
 )
 
 // kea is how Kea is set up. It has its leases in memory and appends them to a file, which it
@@ -50,52 +47,5 @@ func (k kea) command(dir string) (*exec.Cmd, error) {
 
 // ready says that it listens, and gives its socket the buffer, for which Kea has no setting.
 func (k kea) ready(ctx context.Context, c *contestant) bool {
-	return listens("-u sport = :67")(ctx, c) && (k.buffer == 0 || enlarge(c, k.buffer) == nil)
-}
-
-// enlarge gives the UDP sockets of a server's processes receive buffers of so many bytes,
-// whatever net.core.rmem_max says.
-func enlarge(c *contestant, size int) error {
-	ids, err := c.server.Processes()
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		process, err := unix.PidfdOpen(id, 0)
-		if err != nil {
-			return err
-		}
-		err = enlargeAll(process, id, size)
-		_ = unix.Close(process) // it was only looked at
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func enlargeAll(process, id, size int) error {
-	entries, err := os.ReadDir("/proc/" + strconv.Itoa(id) + "/fd")
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		n, err := strconv.Atoi(e.Name())
-		if err != nil {
-			return err
-		}
-		fd, err := unix.PidfdGetfd(process, n, 0)
-		if err != nil {
-			continue // closed meanwhile
-		}
-		if kind, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE); err == nil && kind == unix.SOCK_DGRAM {
-			err = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, size)
-			if err != nil {
-				_ = unix.Close(fd)
-				return err
-			}
-		}
-		_ = unix.Close(fd)
-	}
-	return nil
+	return listens("-u sport = :67")(ctx, c) && (k.buffer == 0 || enlarge(c.server, k.buffer) == nil)
 }
