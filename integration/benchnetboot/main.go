@@ -80,7 +80,7 @@ func main() {
 	flag.IntVar(&p.storm, "storm", 500, "servers that boot at once in the storm")
 	flag.Int64Var(&p.stormTFTP, "storm-tftp-size", 2<<20, "bytes of the storm's TFTP file")
 	flag.Int64Var(&p.stormSize, "storm-size", 15<<20, "bytes of the storm's HTTP file")
-	flag.StringVar(&p.field, "field", "", "fields of the storm to measure: dhcp-storm, tftp, tftp-storm, http, http-storm, https, https-storm; all if empty")
+	flag.StringVar(&p.field, "field", "", "fields of the storm to measure: dhcp-storm, tftp-stream, tftp, tftp-storm, http, http-storm, https, https-storm; all if empty")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

@@ -80,7 +80,9 @@ func requests(t told) float64 { return float64(t.Requests) / t.Took.Seconds() }
 // fields are what the storm is made of.
 func (p plan) fields() []field {
 	tftp := func(what string, job job, value func(told) float64, unit string) work {
-		job.Size = p.stormTFTP
+		if job.Size == 0 {
+			job.Size = p.stormTFTP
+		}
 		return work{what: "TFTP, " + what, job: job, unit: unit, value: value}
 	}
 	http := func(secure bool, what string, job job, value func(told) float64, unit string) work {
@@ -111,10 +113,12 @@ func (p plan) fields() []field {
 			http(true, "full handshake and 4 KiB, 60 clients", job{What: shakes, Clients: 60}, requests, "/s"),
 		}},
 		{"https-storm", httpServers(true, p.stormSize), []work{last(true)}},
+		{"tftp-stream", tftpServers(p.tftp, p.storm), []work{
+			tftp("no window, 1 stream", job{What: stormTFTP, Clients: 1, Size: p.tftp}, megabytes(1, p.tftp), "MB/s"),
+			tftp("window 16, 1 stream", job{What: fetchTFTP, Window: 16, Size: p.tftp}, megabytes(1, p.tftp), "MB/s"),
+		}},
 		{"tftp", tftpServers(p.stormTFTP, p.storm), []work{
-			tftp("no window, 1 stream", job{What: stormTFTP, Clients: 1}, megabytes(1, p.stormTFTP), "MB/s"),
 			tftp("no window, 100 streams", job{What: stormTFTP, Clients: 100}, megabytes(100, p.stormTFTP), "MB/s"),
-			tftp("window 16, 1 stream", job{What: fetchTFTP, Window: 16}, megabytes(1, p.stormTFTP), "MB/s"),
 		}},
 		{"tftp-storm", tftpServers(p.stormTFTP, p.storm), []work{
 			tftp(fmt.Sprintf("storm of %d, last client", p.storm), job{What: stormTFTP, Clients: p.storm}, seconds, "s"),
