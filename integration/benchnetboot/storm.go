@@ -69,7 +69,7 @@ type field struct {
 // seconds is how long the last client had to wait.
 func seconds(t told) float64 { return t.Took.Seconds() }
 
-// rate is megabytes a second of so many clients that fetch size bytes each.
+// megabytes is megabytes a second of so many clients that fetch size bytes each.
 func megabytes(clients int, size int64) func(told) float64 {
 	return func(t told) float64 { return float64(clients) * float64(size) / 1e6 / t.Took.Seconds() }
 }
