@@ -190,6 +190,10 @@ bench-bmc: ## the BMC driver against 200 slow simulated BMCs, four to five minut
 bench-netboot: ## the boot servers beside Kea, dnsmasq, nginx and tftpd-hpa, as root, five to ten minutes; ARGS=-install gets those
 	$(GO) run ./integration/benchnetboot $(ARGS)
 
+.PHONY: bench-storm
+bench-storm: ## a room of 500 servers that boots at once, beside Kea, dnsmasq, nginx and tftpd-hpa, five rounds, as root, about an hour; ARGS='-install', ARGS='-json -field https'
+	$(GO) run ./integration/benchnetboot -only dhcp,offers,storm -rounds 5 -period 2s $(ARGS)
+
 .PHONY: bench-fs
 bench-fs: ## files out of an ISO image beside nginx with the extracted ones, rendering for 1,000 servers, swaps under load, three minutes; ARGS=-install gets nginx
 	$(GO) run ./integration/benchfs $(ARGS)

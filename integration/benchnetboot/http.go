@@ -20,12 +20,12 @@ import (
 
 // writeFile makes the boot file. It is not sparse: zeros that are not on disk cost a
 // server less than a file does.
-func writeFile(dir string, size int64) error {
+func writeFile(dir, name string, size int64) error {
 	block := make([]byte, 1<<20)
 	for i := range block {
 		block[i] = byte(i * 31)
 	}
-	f, err := os.OpenFile(filepath.Join(dir, fileName), os.O_CREATE|os.O_WRONLY, 0o644) //nolint:gosec // servers that drop their rights read it
+	f, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_WRONLY, 0o644) //nolint:gosec // servers that drop their rights read it
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func httpServers(secure bool, size int64) []entry {
 		port = "443"
 	}
 	files := func(dir string) error {
-		if err := writeFile(dir, size); err != nil || !secure {
+		if err := errors.Join(writeFile(dir, fileName, size), writeFile(dir, smallName, smallSize)); err != nil || !secure {
 			return err
 		}
 		return writePair(dir)
@@ -74,11 +74,15 @@ worker_processes 2;
 daemon off;
 pid %[1]s/nginx.pid;
 error_log stderr;
-events { worker_connections 1024; }
+events { worker_connections 4096; }
 http {
 	access_log off;
 	sendfile on;
 	tcp_nopush on;
+	tcp_nodelay on;
+	keepalive_requests 1000000;
+	open_file_cache max=100;
+	ssl_session_cache off; ssl_session_tickets off;
 	client_body_temp_path %[1]s; proxy_temp_path %[1]s; fastcgi_temp_path %[1]s; uwsgi_temp_path %[1]s; scgi_temp_path %[1]s;
 	server { listen %[2]s; root %[1]s; rewrite ^/b/bench/(.*)$ /$1 break; %[3]s }
 }
@@ -143,25 +147,31 @@ func (p plan) http(ctx context.Context, r *benchreport.Report, secure bool) (err
 // fetch has a child fetch in the namespace of the clients, and returns how long it
 // says that took.
 func (c *contestant) fetch(ctx context.Context, j job) (time.Duration, error) {
+	t, err := c.ask(ctx, j)
+	return t.Took, err
+}
+
+// clients has a child work in the namespace of the clients, and returns what it says.
+func (c *contestant) clients(ctx context.Context, j job) (string, error) {
 	cmd, err := self(j)
 	if err != nil {
-		return 0, err
+		return "", err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
 	defer stop()
 	var out, said strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &said
 	if err := c.client.Start(cmd); err != nil {
-		return 0, err
+		return "", err
 	}
 	if err := cmd.Wait(); err != nil {
-		return 0, fmt.Errorf("%s: %s: %w: %s", c.name, j.What, err, oneLine(said.String()))
+		return "", fmt.Errorf("%s: %s: %w: %s", c.name, j.What, err, oneLine(said.String()))
 	}
-	return time.ParseDuration(strings.TrimSpace(out.String()))
+	return out.String(), nil
 }
 
-// fetchHTTP fetches for all clients at once, and prints how long it took.
-func (j job) fetchHTTP() error {
+// fetchHTTP fetches for all clients at once.
+func (j job) fetchHTTP() (told, error) {
 	begun := time.Now()
 	errs := make([]error, j.Clients)
 	var group sync.WaitGroup
@@ -169,8 +179,7 @@ func (j job) fetchHTTP() error {
 		group.Go(func() { errs[i] = j.fetchOne() })
 	}
 	group.Wait()
-	fmt.Println(time.Since(begun))
-	return errors.Join(errs...)
+	return told{Took: time.Since(begun), Requests: j.Clients}, errors.Join(errs...)
 }
 
 func (j job) fetchOne() error {

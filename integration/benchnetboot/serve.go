@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"os"
 	"os/signal"
 	"path/filepath"
 	"syscall"
@@ -29,8 +28,16 @@ const (
 	serveTFTP = "tftp"
 	fetchHTTP = "fetch-http"
 	fetchTFTP = "fetch-tftp"
+	stormTFTP = "storm-tftp"
+	stormHTTP = "storm-http"
+	stormDHCP = "storm-dhcp"
+	packages  = "packages"
+	shakes    = "handshakes"
 
 	fileName = "boot.efi"
+	// smallName is a file that an installer fetches thousands of.
+	smallName = "small.deb"
+	smallSize = 4 << 10
 )
 
 // job is what a child does. Dir has its files.
@@ -43,6 +50,8 @@ type job struct {
 	Clients  int
 	Size     int64
 	Window   int
+	// Period is how long clients ask that count what they get.
+	Period time.Duration
 	// Delay is how long a TFTP client takes to acknowledge.
 	Delay time.Duration
 }
@@ -54,9 +63,19 @@ func child(what string) error {
 	}
 	switch j.What {
 	case fetchHTTP:
-		return j.fetchHTTP()
+		return tell(j.fetchHTTP())
 	case fetchTFTP:
-		return j.fetchTFTP()
+		return tell(j.fetchTFTP())
+	case stormTFTP:
+		return tell(j.fetchTFTPStorm())
+	case stormHTTP:
+		return tell(j.stormHTTP())
+	case stormDHCP:
+		return tell(j.stormDHCP())
+	case packages:
+		return tell(j.packagesHTTP())
+	case shakes:
+		return tell(j.handshakes())
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
@@ -64,12 +83,15 @@ func child(what string) error {
 	case serveDHCP:
 		return j.serveDHCP(ctx)
 	case serveHTTP:
+		files, err := openFolder(j.Dir)
+		if err != nil {
+			return err
+		}
 		cfg := httpboot.Config{
-			Listen: netip.MustParseAddrPort(serverAddress + ":80"), Files: folder(j.Dir), Evidence: nobody{},
+			Listen: netip.MustParseAddrPort(serverAddress + ":80"), Files: files, Evidence: nobody{},
 			MaxClientConns: 1024, MaxClientRequests: 1024, // the bench has one address for all
 		}
 		if j.TLS {
-			var err error
 			if cfg.Certificates, err = readPair(j.Dir); err != nil {
 				return err
 			}
@@ -81,7 +103,10 @@ func child(what string) error {
 		}
 		return s.Run(ctx)
 	case serveTFTP:
-		s, err := tftp.New(tftp.Config{Segment: "bench", Interface: serverDevice, Files: folder(j.Dir), Evidence: nobody{}})
+		s, err := tftp.New(tftp.Config{
+			Segment: "bench", Interface: serverDevice, Files: folder{dir: j.Dir}, Evidence: nobody{},
+			Limits: tftp.Limits{PerClient: 1 << 20, Rate: 1 << 20, Burst: 1 << 20}, // the bench has one address for all
+		})
 		if err != nil {
 			return err
 		}
@@ -156,25 +181,3 @@ func (m *machines) Resolve(c protocol.BootClient) protocol.BootAnswer {
 type nobody struct{}
 
 func (nobody) Record(netboot.Event) {}
-
-// folder serves its one file to everybody.
-type folder string
-
-func (f folder) Open(netip.Addr, string, string) (*netboot.File, error) {
-	file, err := os.Open(filepath.Join(string(f), fileName))
-	if err != nil {
-		return nil, protocol.Errorf(protocol.CodeNotFound, "open", "no such file: %w", err)
-	}
-	st, err := file.Stat()
-	if err != nil {
-		_ = file.Close() // it was only read
-		return nil, protocol.Errorf(protocol.CodeInternal, "open", "%w", err)
-	}
-	return &netboot.File{ReadSeekCloser: file, Size: st.Size(), ETag: `"bench"`}, nil
-}
-
-func (f folder) OpenFor(netip.Addr, string) (*netboot.File, error) {
-	return f.Open(netip.Addr{}, "", "")
-}
-
-func (folder) Report(context.Context, netip.Addr, string, protocol.ProbeReport) error { return nil }

@@ -30,10 +30,11 @@ const (
 	rtt = 300 * time.Microsecond
 )
 
-func tftpServers(size int64) []entry {
+// tftpServers may all serve so many clients at once; dnsmasq has 50 otherwise.
+func tftpServers(size int64, clients int) []entry {
 	with := func(make func(dir string) (*exec.Cmd, error)) command {
 		return func(dir string) (*exec.Cmd, error) {
-			if err := writeFile(dir, size); err != nil {
+			if err := writeFile(dir, fileName, size); err != nil {
 				return nil, err
 			}
 			return make(dir)
@@ -44,7 +45,7 @@ func tftpServers(size int64) []entry {
 		{benchreport.Ours, "ss", with(func(dir string) (*exec.Cmd, error) { return self(job{What: serveTFTP, Dir: dir}) }), ready},
 		{"dnsmasq", "dnsmasq", with(func(dir string) (*exec.Cmd, error) {
 			return exec.Command("dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--port=0", "--interface="+serverDevice, //nolint:noctx // it is ended by its contestant
-				"--enable-tftp", "--tftp-root="+dir, "--pid-file=", "--user=root", "--log-facility=-"), nil
+				"--enable-tftp", "--tftp-max="+strconv.Itoa(2*clients), "--tftp-root="+dir, "--pid-file=", "--user=root", "--log-facility=-"), nil
 		}), ready},
 		{"tftpd-hpa", "in.tftpd", with(func(dir string) (*exec.Cmd, error) {
 			return exec.Command("in.tftpd", "--foreground", "--address", serverAddress+":69", "--user", "root", "--secure", dir), nil //nolint:noctx // it is ended by its contestant
@@ -56,7 +57,7 @@ func tftpServers(size int64) []entry {
 // server that does not know the option answers without it.
 func measureTFTP(ctx context.Context, p plan, r *benchreport.Report) (err error) {
 	const what = "TFTP, one stream"
-	in, err := entered(ctx, r, what, tftpServers(p.tftp))
+	in, err := entered(ctx, r, what, tftpServers(p.tftp, p.storm))
 	defer func() { err = errors.Join(err, leaveAll(in)) }()
 	if err != nil {
 		return err
@@ -103,11 +104,11 @@ func slow(ctx context.Context, in []*contestant, delay time.Duration) error {
 	return nil
 }
 
-// fetchTFTP fetches the file and prints how long it took.
-func (j job) fetchTFTP() error {
+// fetchTFTP fetches the file.
+func (j job) fetchTFTP() (told, error) {
 	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.ParseIP(clientAddress)})
 	if err != nil {
-		return err
+		return told{}, err
 	}
 	defer conn.Close()
 	_ = conn.SetReadBuffer(1 << 20) // a larger window than the default has room for
@@ -116,8 +117,7 @@ func (j job) fetchTFTP() error {
 	if err == nil && n != j.Size {
 		err = fmt.Errorf("%d bytes of %d", n, j.Size)
 	}
-	fmt.Println(time.Since(begun))
-	return err
+	return told{Took: time.Since(begun)}, err
 }
 
 // receive is the client's half of a transfer: it acknowledges each window, and what

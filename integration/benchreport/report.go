@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -23,6 +25,8 @@ type Figure struct {
 	// Ours is how many times this value ours is; 0 where that says nothing.
 	Ours   float64 `json:"ours,omitempty"`
 	Detail string  `json:"detail,omitempty"`
+	// Rounds are the values of single rounds, of which Value is the median.
+	Rounds []float64 `json:"rounds,omitempty"`
 }
 
 // A Report collects figures and prints each group as it comes, or all in the end as JSON.
@@ -59,6 +63,9 @@ func (f *Figure) String() string {
 		return s + " missing: " + f.Missing
 	}
 	s += fmt.Sprintf(" %10.1f %s", f.Value, f.Unit)
+	if len(f.Rounds) > 1 {
+		s += fmt.Sprintf(" [%.1f to %.1f of %d]", slices.Min(f.Rounds), slices.Max(f.Rounds), len(f.Rounds))
+	}
 	if f.Ours > 0 {
 		s += fmt.Sprintf(", ours is %.2f times that", f.Ours)
 	}
@@ -89,12 +96,25 @@ func (r *Report) Printf(format string, args ...any) {
 	}
 }
 
+// A Document is a report as JSON.
+type Document struct {
+	Begun   time.Time `json:"begun"`
+	Kernel  string    `json:"kernel"`
+	Go      string    `json:"go"`
+	Cores   int       `json:"cores"`
+	Figures []Figure  `json:"figures"`
+}
+
 // End prints all figures, if the end is JSON.
 func (r *Report) End() error {
 	if !r.json {
 		return nil
 	}
-	return json.NewEncoder(r.out).Encode(r.figures)
+	kernel, err := os.ReadFile("/proc/sys/kernel/osrelease")
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(r.out).Encode(Document{r.begun.UTC(), strings.TrimSpace(string(kernel)), runtime.Version(), runtime.NumCPU(), r.figures})
 }
 
 // Median is the middle value; of an even number, the lower of the two.

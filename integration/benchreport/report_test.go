@@ -24,10 +24,14 @@ func TestReport(t *testing.T) {
 	if err := r.End(); err != nil {
 		t.Fatal(err)
 	}
-	var got []Figure
-	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+	var all Document
+	if err := json.Unmarshal(out.Bytes(), &all); err != nil {
 		t.Fatal(err)
 	}
+	if time.Since(all.Begun) > time.Hour || all.Kernel == "" || all.Go == "" || all.Cores < 1 || len(all.Figures) != 5 {
+		t.Errorf("%+v", all)
+	}
+	got := all.Figures
 	for i, want := range []float64{0, 0, 1.5, 0, 0} {
 		if got[i].Ours != want {
 			t.Errorf("%+v, want a ratio of %v", got[i], want)

@@ -61,7 +61,7 @@ func libraries() []library {
 		{"github.com/mdlayher/packet", []string{"netboot/dhcp"}, ""},
 		{"golang.org/x/net/ipv6", []string{"netboot/dhcp6"}, ""},
 		{"golang.org/x/net/bpf", []string{"netboot/dhcp"}, ""},
-		{"golang.org/x/sys", []string{"cmd/internal/terminal", "netboot/probe", "netboot/probe/discard", "netboot/probe/lldp", "integration/installer", "integration/netns", "integration/powerlog", "integration/tpm/witness", "protocol/link", "state/file"}, "what is typed unseen, and how big a screen is, three inits, the disks' requests, raw sockets, namespaces, a clock that nobody sets, a TCP option, and an exchange of folders"},
+		{"golang.org/x/sys", []string{"cmd/internal/terminal", "netboot/probe", "netboot/probe/discard", "netboot/probe/lldp", "netboot/tftp", "integration/benchnetboot", "integration/installer", "integration/netns", "integration/powerlog", "integration/tpm/witness", "protocol/link", "state/file"}, "what is typed unseen, and how big a screen is, three inits, the disks' requests, raw sockets, sockets without a goroutine, namespaces, a clock that nobody sets, a TCP option, and an exchange of folders"},
 		{"github.com/coreos/go-oidc/v3/oidc", []string{"hub/people", "cmd/internal/cli/person"}, "who verifies tokens, and who asks for them"},
 		{"github.com/go-jose/go-jose/v4", []string{"hub/people", "integration/identity"}, "keys of a provider, and one that signs"},
 		{"golang.org/x/oauth2", []string{"cmd/internal/cli/person"}, ""},

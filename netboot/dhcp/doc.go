@@ -52,8 +52,9 @@
 //
 // # Limits
 //
-// Packets wait in a queue of [leasing.QueueLength] for one of [workerCount] workers; a
-// packet that finds the queue full is dropped and counted. At most [probeSlots] of
+// Packets wait in a queue of [leasing.QueueLength] for one of [workerCount] workers, those whose
+// answer waits for the disk apart from the others; a packet that finds its queue full is dropped
+// and counted. At most [probeSlots] of
 // them wait for probes. Clients that are no machines of ours but may have a lease hold
 // a part of the pool at most ([leasing.GuestShare]), and with BMCs that are known by a prefix never
 // the addresses that machines of ours may need ([netboot.Service]); after a restart those of

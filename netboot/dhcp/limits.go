@@ -1,7 +1,6 @@
 package dhcp
 
-// workerCount is how many packets are in work at once. Workers wait for the
-// lease store, and their writes share one fsync: more of them, larger batches. A
-// slow fsync must leave some for those who only want an offer; 64 do not, with
-// 2,500 exchanges a second on a busy disk.
+// workerCount is how many packets of each lane of the queue are in work at once: those that
+// wait for the lease store, whose writes share one fsync, so that more of them are larger
+// batches, and those that do not.
 const workerCount = 256

@@ -5,6 +5,8 @@ import (
 	"net"
 	"net/netip"
 
+	"github.com/insomniacslk/dhcp/dhcpv4"
+
 	"rackboot/netboot/leasing"
 )
 
@@ -67,6 +69,15 @@ func (s *Server) Asker(data []byte, _ netip.AddrPort) (a leasing.Asker) {
 	copy(a.Client[:], data[chaddrAt:snameAt])
 	a.Kind = messageType(data[optionsAt:])
 	return a
+}
+
+// Writes implements leasing.Server: an ACK waits for its lease.
+func (s *Server) Writes(a leasing.Asker) bool {
+	switch dhcpv4.MessageType(a.Kind) {
+	case dhcpv4.MessageTypeRequest, dhcpv4.MessageTypeRelease, dhcpv4.MessageTypeDecline:
+		return true
+	}
+	return false
 }
 
 // send sends a reply by a frame where it needs one, else through the socket that

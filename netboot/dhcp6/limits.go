@@ -1,5 +1,6 @@
 package dhcp6
 
-// workerCount is how many messages are in work at once. Workers wait for the lease
-// store, and their writes share one fsync: more of them, larger batches.
+// workerCount is how many messages of each lane of the queue are in work at once: those that
+// wait for the lease store, whose writes share one fsync, so that more of them are larger
+// batches, and those that do not.
 const workerCount = 64

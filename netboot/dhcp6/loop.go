@@ -49,3 +49,16 @@ func (s *Server) Asker(data []byte, from netip.AddrPort) (a leasing.Asker) {
 	}
 	return leasing.Asker{Client: from.Addr().As16(), Kind: data[0]}
 }
+
+// Writes implements leasing.Server: all but a SOLICIT, without rapid commit, and a question for
+// information may wait for a lease. A relay's message says not at first sight what is in it.
+func (s *Server) Writes(a leasing.Asker) bool {
+	switch dhcpv6.MessageType(a.Kind) {
+	case dhcpv6.MessageTypeInformationRequest:
+		return false
+	case dhcpv6.MessageTypeSolicit:
+		seg, _ := s.cfg.Resolver.Segment(s.cfg.Segment)
+		return seg.IPv6 != nil && seg.IPv6.RapidCommit
+	}
+	return true
+}

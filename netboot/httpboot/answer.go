@@ -1,6 +1,7 @@
 package httpboot
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"slices"
@@ -16,6 +17,9 @@ const (
 	// smallBody is up to how many bytes reading and writing costs less than sendfile(2),
 	// which is a call more.
 	smallBody = 4 << 10
+	// pieceSize is what is read and written at once of a file that the kernel cannot
+	// send: two records of TLS.
+	pieceSize = 32 << 10
 )
 
 // answer is a front's http.ResponseWriter. Like that of net/http it knows the length of a
@@ -158,16 +162,42 @@ func (a *answer) ReadFrom(r io.Reader) (int64, error) {
 	if free := answerSize - len(a.out); part.N <= smallBody && part.N <= int64(free) {
 		return a.read(part)
 	}
-	if err := a.push(true); err != nil {
-		return 0, err
-	}
 	to, ok := a.link.conn.(io.ReaderFrom)
 	if !ok {
-		return io.CopyBuffer(struct{ io.Writer }{a}, struct{ io.Reader }{part}, make([]byte, smallBody))
+		return a.copy(part)
+	}
+	if err := a.push(true); err != nil {
+		return 0, err
 	}
 	n, err := to.ReadFrom(part)
 	a.got, a.failed = a.got+n, err
 	return n, err
+}
+
+// copy sends a part by reading and writing, with what was not sent yet before it.
+func (a *answer) copy(part *io.LimitedReader) (total int64, err error) {
+	piece := a.link.front.pieces.Get().(*[]byte)
+	defer a.link.front.pieces.Put(piece)
+	held := copy(*piece, a.out)
+	a.out = a.out[:0]
+	for part.N > 0 || held > 0 {
+		n, err := io.ReadFull(part, (*piece)[held:min(int64(len(*piece)), int64(held)+part.N)])
+		if held+n > 0 {
+			var sent int
+			sent, a.failed = a.link.conn.Write((*piece)[:held+n])
+			total += int64(max(0, sent-held))
+			a.got += int64(max(0, sent-held))
+		}
+		switch held = 0; {
+		case a.failed != nil:
+			return total, a.failed
+		case err == io.EOF, errors.Is(err, io.ErrUnexpectedEOF): //nolint:errorlint // that of a reader is bare
+			return total, nil // it is shorter than it was
+		case err != nil:
+			return total, err
+		}
+	}
+	return total, nil
 }
 
 // read appends all of a small part.

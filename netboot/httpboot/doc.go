@@ -32,8 +32,8 @@
 //
 // # Small files
 //
-// What is plain HTTP and a GET or HEAD without a body is read and answered here, with the
-// header and the file in one packet; all else goes to net/http with its connection, which
+// A GET or HEAD without a body is read and answered here, with the header and the file in
+// one packet, or in one record of TLS; all else goes to net/http with its connection, which
 // stays there. Handler and answers are the same.
 //
 // # Limits

@@ -13,6 +13,12 @@ import (
 // TestFetchedEvidence: a file counts as fetched when its last byte went out in
 // answer to GET, also in parts, once per whole, and never else.
 func TestFetchedEvidence(t *testing.T) {
+	t.Run("HTTP", func(t *testing.T) { fetchedEvidence(t, func(*Config) {}) })
+	t.Run("HTTPS", func(t *testing.T) { fetchedEvidence(t, withTLS) })
+}
+
+func fetchedEvidence(t *testing.T, scheme func(*Config)) {
+	t.Helper()
 	size := len(bootBytes())
 	part := func(from, to int) string { return fmt.Sprintf("Range: bytes=%d-%d\r\n", from, to) }
 	type req struct{ method, name, headers string }
@@ -42,7 +48,7 @@ func TestFetchedEvidence(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-			w := start(t, func(c *Config) { c.Clock = func() time.Time { return now } })
+			w := start(t, scheme, func(c *Config) { c.Clock = func() time.Time { return now } })
 			for _, r := range row.requests {
 				w.get(t, r.method, "/b/"+token+"/"+r.name, r.headers)
 			}

@@ -151,6 +151,9 @@ func (w *world) raw(t *testing.T, request string) string {
 	}
 	defer c.Close()
 	_ = c.SetDeadline(time.Now().Add(patience))
+	if w.server.scheme == schemeHTTPS {
+		c = secureClient(c)
+	}
 	if _, err := io.WriteString(c, request); err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package httpboot
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"log/slog"
 	"net"
@@ -32,9 +33,11 @@ const (
 // nothing of it: the next one overwrites it. It is safe for concurrent use.
 type front struct {
 	handler http.Handler
+	secure  *tls.Config // nil for plain HTTP
 	log     *slog.Logger
 	others  *passed
 	heads   sync.Pool // of *[]byte: answers before they are sent
+	pieces  sync.Pool // of *[]byte: of files that are written, as with TLS
 
 	stopping atomic.Bool
 	mu       sync.Mutex // of what follows, and held while stopping is set
@@ -43,10 +46,14 @@ type front struct {
 	gone     sync.WaitGroup
 }
 
-func newFront(h http.Handler, log *slog.Logger) *front {
-	f := &front{handler: h, log: log, others: newPassed(), links: make(map[*link]struct{})}
+func newFront(h http.Handler, secure *tls.Config, log *slog.Logger) *front {
+	f := &front{handler: h, secure: secure, log: log, others: newPassed(), links: make(map[*link]struct{})}
 	f.heads.New = func() any {
 		b := make([]byte, 0, answerSize)
+		return &b
+	}
+	f.pieces.New = func() any {
+		b := make([]byte, pieceSize)
 		return &b
 	}
 	return f
@@ -79,11 +86,14 @@ func (f *front) serve(on *limited) error {
 
 // enter serves a connection, unless the server stops.
 func (f *front) enter(c accepted) {
+	if f.secure != nil {
+		c = secure(c, f.secure)
+	}
 	l := newLink(f, c)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.stopping.Load() {
-		_ = c.Close() // nothing was said on it
+		c.cut() // nothing was said on it
 		return
 	}
 	f.links[l] = struct{}{}
@@ -114,7 +124,7 @@ func (f *front) shutdown(ctx context.Context) {
 	}
 	for l := range f.links {
 		if l.waits.Load() {
-			_ = l.conn.Close() // it sees
+			l.conn.cut() // it sees
 		}
 	}
 	f.mu.Unlock()
@@ -129,7 +139,7 @@ func (f *front) shutdown(ctx context.Context) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		for l := range f.links {
-			_ = l.conn.Close() // what it sends ends here
+			l.conn.cut() // what it sends ends here
 		}
 	}
 }

@@ -3,6 +3,7 @@ package httpboot
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -38,7 +39,17 @@ func answers(t *testing.T, in *bufio.Reader, n int) (got []string) {
 // TestOneConnection: requests of all kinds on one connection are answered in their order,
 // however they are cut into packets, and by whichever server.
 func TestOneConnection(t *testing.T) {
-	w := start(t)
+	t.Run("HTTP", func(t *testing.T) { oneConnection(t, start(t), func(c net.Conn) net.Conn { return c }) })
+	t.Run("HTTPS", func(t *testing.T) { oneConnection(t, start(t, withTLS), secureClient) })
+}
+
+// secureClient makes a connection one of TLS.
+func secureClient(c net.Conn) net.Conn {
+	return tls.Client(c, &tls.Config{RootCAs: testPKI().roots, ServerName: "127.0.0.1"})
+}
+
+func oneConnection(t *testing.T, w *world, over func(net.Conn) net.Conn) {
+	t.Helper()
 	get := func(name, more string) string {
 		return "GET /b/" + token + "/" + name + " HTTP/1.1\r\nHost: x\r\n" + more + "\r\n"
 	}
@@ -62,7 +73,7 @@ func TestOneConnection(t *testing.T) {
 		{"nothing behind the last one", []string{get("small.efi", "Connection: close\r\n") + get("small.efi", "")}, "200 2, unexpected EOF"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			c := w.dialFrom(t, "127.0.0.1")
+			c := over(w.dialFrom(t, "127.0.0.1"))
 			go func() {
 				for _, part := range row.parts {
 					if _, err := io.WriteString(c, part); err != nil {
@@ -82,6 +93,12 @@ func TestOneConnection(t *testing.T) {
 // front as from net/http, but for a body without a length that is long: firmware knows no
 // chunks, so that it ends with the connection.
 func TestAnswers(t *testing.T) {
+	t.Run("HTTP", func(t *testing.T) { allAnswers(t, nil, func(c net.Conn) net.Conn { return c }) })
+	t.Run("HTTPS", func(t *testing.T) { allAnswers(t, tlsConfig(testPKI(), newMetrics(schemeHTTPS)), secureClient) })
+}
+
+func allAnswers(t *testing.T, secure *tls.Config, over func(net.Conn) net.Conn) {
+	t.Helper()
 	long := strings.Repeat("x", 3*answerSize)
 	for _, row := range []struct {
 		name   string
@@ -153,7 +170,7 @@ func TestAnswers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			f := newFront(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { row.handle(w) }), slog.New(slog.DiscardHandler))
+			f := newFront(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { row.handle(w) }), secure, slog.New(slog.DiscardHandler))
 			served := make(chan error)
 			go func() { served <- f.serve(newLimited(l, 2, 2, newMetrics(schemeHTTP))) }()
 			c, err := net.Dial("tcp", l.Addr().String())
@@ -162,6 +179,7 @@ func TestAnswers(t *testing.T) {
 			}
 			defer c.Close()
 			_ = c.SetDeadline(time.Now().Add(patience))
+			c = over(c)
 			got, in := "", bufio.NewReader(c)
 			for range 2 { // the second answer tells whether the connection was kept
 				_, _ = io.WriteString(c, row.method+" / HTTP/1.1\r\nHost: x\r\n\r\n") // it may be closed

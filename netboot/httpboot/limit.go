@@ -116,6 +116,9 @@ type fileSender interface {
 type accepted interface {
 	net.Conn
 	putBack(b []byte)
+	// cut ends the connection at once, whatever is being sent. It is safe for concurrent
+	// use.
+	cut()
 }
 
 type fileConn struct {
@@ -150,6 +153,8 @@ func (c *fileConn) Close() error {
 	return c.fileSender.Close()
 }
 
+func (c *fileConn) cut() { _ = c.Close() }
+
 type plainConn struct {
 	net.Conn
 	unread
@@ -169,3 +174,5 @@ func (c *plainConn) Close() error {
 	defer c.release()
 	return c.Conn.Close()
 }
+
+func (c *plainConn) cut() { _ = c.Close() }

@@ -40,6 +40,15 @@ func newLink(f *front, c accepted) *link {
 // serve answers requests until the connection ends or is passed on.
 func (l *link) serve() {
 	defer l.front.left(l)
+	if c, ok := l.conn.(*secured); ok {
+		if err := c.begin(); err != nil {
+			if !l.front.stopping.Load() {
+				l.front.log.Warn("https boot handshake failed", "remote", l.remote, "err", err)
+			}
+			_ = c.Close() // the client has heard why
+			return
+		}
+	}
 	for first := true; ; first = false {
 		if !l.front.rest(l) {
 			break

@@ -89,7 +89,7 @@ type Server struct {
 	listeners []net.Listener // that of Listen, and that of Listen6
 	metrics   *metrics
 	http      *http.Server
-	front     *front // nil with HTTPS
+	front     *front
 }
 
 // New checks the configuration and opens the listener, so that a client that
@@ -135,9 +135,11 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	h := newHandler(cfg, s.metrics)
-	if cfg.Certificates == nil {
-		s.front = newFront(h, cfg.Logger)
+	var secure *tls.Config
+	if cfg.Certificates != nil {
+		secure = tlsConfig(cfg.Certificates, s.metrics)
 	}
+	s.front = newFront(h, secure, cfg.Logger)
 	s.http = &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: headerTimeout,
@@ -234,9 +236,7 @@ func (s *Server) Run(ctx context.Context) error {
 		s.cfg.Logger.Info("http boot server started", "scheme", s.scheme, "address", l.Addr().String())
 		serve(func() error { return s.serve(l) })
 	}
-	if s.front != nil {
-		serve(func() error { return s.http.Serve(s.front.others) })
-	}
+	serve(func() error { return s.http.Serve(s.front.others) })
 	err := serving.Wait()
 	if !stop() {
 		<-stopped
@@ -248,9 +248,7 @@ func (s *Server) Run(ctx context.Context) error {
 // end ends all connections: those that wait at once, the others when they were answered
 // or at the end of ctx.
 func (s *Server) end(ctx context.Context) {
-	if s.front != nil {
-		s.front.shutdown(ctx)
-	}
+	s.front.shutdown(ctx)
 	if s.http.Shutdown(ctx) != nil {
 		_ = s.http.Close()
 	}
@@ -258,11 +256,7 @@ func (s *Server) end(ctx context.Context) {
 
 func (s *Server) serve(on net.Listener) (err error) {
 	listener := newLimited(on, s.cfg.MaxConns, s.cfg.MaxClientConns, s.metrics)
-	if s.front != nil {
-		err = s.front.serve(listener)
-	} else {
-		err = s.http.Serve(tls.NewListener(listener, tlsConfig(s.cfg.Certificates, s.metrics)))
-	}
+	err = s.front.serve(listener)
 	if errors.Is(err, http.ErrServerClosed) {
 		return err
 	}

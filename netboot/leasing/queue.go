@@ -37,15 +37,20 @@ type Server[M any] interface {
 	// Asker takes a first look at a packet, which may be anything. It is called for each, by
 	// whoever reads.
 	Asker(data []byte, from netip.AddrPort) Asker
+	// Writes reports whether the answer to a packet may wait for the disk, as an ACK does. Such
+	// packets have workers of their own: an OFFER waits for no lease of others.
+	Writes(a Asker) bool
 }
 
-// Queue takes packets from sockets to workers. What does not fit is dropped and counted; so is what
-// is beyond the share of its [Asker] where the queue is half full.
+// Queue takes packets from sockets to workers, by two lanes: of packets whose answer may wait for
+// the disk, and of the others. What does not fit is dropped and counted; so is what is beyond the
+// share of its [Asker] where the lane is half full.
 type Queue[M any] struct {
 	server  Server[M]
 	metrics *Metrics
 	log     *slog.Logger
 	packets chan Packet[M]
+	writes  chan Packet[M]
 	buffers sync.Pool
 }
 
@@ -53,13 +58,13 @@ type Queue[M any] struct {
 func NewQueue[M any](s Server[M], m *Metrics, log *slog.Logger) *Queue[M] {
 	return &Queue[M]{
 		server: s, metrics: m, log: log.With("protocol", m.words.Protocol), packets: make(chan Packet[M], QueueLength),
-		buffers: sync.Pool{New: func() any { return new([PacketSize]byte) }},
+		writes: make(chan Packet[M], QueueLength), buffers: sync.Pool{New: func() any { return new([PacketSize]byte) }},
 	}
 }
 
 // Run reads a socket until ctx ends or the socket breaks, which is an unavailable error,
-// and returns when no packet is in work any more. beside is what else is done meanwhile; stop
-// closes all that is read.
+// and returns when no packet is in work any more. Each lane has so many workers. beside is what
+// else is done meanwhile; stop closes all that is read.
 func (q *Queue[M]) Run(ctx context.Context, workers int, s Socket[M], stop func(), beside ...func(context.Context)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	stopped := make(chan struct{})
@@ -68,13 +73,16 @@ func (q *Queue[M]) Run(ctx context.Context, workers int, s Socket[M], stop func(
 		stop()
 	})
 	var working, others sync.WaitGroup
-	for range workers {
-		working.Go(func() {
-			for p := range q.packets {
-				q.work(ctx, p)
-				q.buffers.Put(p.buf)
-			}
-		})
+	lanes := [...]chan Packet[M]{q.packets, q.writes}
+	for _, lane := range lanes {
+		for range workers {
+			working.Go(func() {
+				for p := range lane {
+					q.work(ctx, p)
+					q.buffers.Put(p.buf)
+				}
+			})
+		}
 	}
 	for _, f := range beside {
 		others.Go(func() { f(ctx) })
@@ -83,7 +91,9 @@ func (q *Queue[M]) Run(ctx context.Context, workers int, s Socket[M], stop func(
 	cancel()
 	<-stopped
 	others.Wait()
-	close(q.packets)
+	for _, lane := range lanes {
+		close(lane)
+	}
 	working.Wait()
 	return err
 }
@@ -110,14 +120,17 @@ func (q *Queue[M]) Read(ctx context.Context, s Socket[M]) error {
 			continue
 		}
 		failed = 0
-		now := time.Now()
-		if allowed := shares.allow(q.server.Asker(buf[:n], from), now); !allowed && 2*len(q.packets) >= cap(q.packets) {
+		now, asker, lane := time.Now(), q.server.Asker(buf[:n], from), q.packets
+		if q.server.Writes(asker) {
+			lane = q.writes
+		}
+		if allowed := shares.allow(asker, now); !allowed && 2*len(lane) >= cap(lane) {
 			q.buffers.Put(buf)
 			q.metrics.Drops.Inc()
 			continue
 		}
 		select {
-		case q.packets <- Packet[M]{Data: buf[:n], From: from, Mark: mark, buf: buf, at: now}:
+		case lane <- Packet[M]{Data: buf[:n], From: from, Mark: mark, buf: buf, at: now}:
 		default:
 			q.buffers.Put(buf)
 			q.metrics.Drops.Inc()

@@ -31,6 +31,68 @@ func (mute) Asker(data []byte, _ netip.AddrPort) (a Asker) {
 	return a
 }
 
+// Writes implements Server.
+func (mute) Writes(Asker) bool { return false }
+
+// slow answers nothing before it is let, of the packets that write.
+type slow struct {
+	mute
+	let      chan struct{}
+	answered chan byte // the kind
+}
+
+func (s slow) Answer(_ context.Context, p Packet[bool]) (to netip.AddrPort, err error) {
+	if s.Writes(Asker{Kind: p.Data[1]}) {
+		<-s.let
+	}
+	s.answered <- p.Data[1]
+	return to, nil
+}
+
+// Writes implements Server.
+func (slow) Writes(a Asker) bool { return a.Kind == 3 }
+
+// quiet is a script whose socket breaks later.
+type quiet struct {
+	script
+	end chan struct{}
+}
+
+func (s *quiet) ReadFrom(b []byte) (n int, from netip.AddrPort, mark bool, err error) {
+	if len(s.packets) == 0 {
+		<-s.end
+	}
+	n, _, mark, err = s.script.ReadFrom(b)
+	return n, netip.MustParseAddrPort("10.0.0.1:68"), mark, err
+}
+
+// TestNobodyWaitsForOthersDisk: packets that wait for the disk, more than there are workers and more
+// than a queue holds, keep none of the others waiting and take none of their room.
+func TestNobodyWaitsForOthersDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := slow{let: make(chan struct{}), answered: make(chan byte, 2*QueueLength)}
+		q := NewQueue(s, testMetrics(), slog.New(slog.DiscardHandler))
+		packets := &quiet{end: make(chan struct{})}
+		for i := range 2 * QueueLength {
+			packets.packets = append(packets.packets, [2]byte{byte(i), 3})
+		}
+		for i := range 100 {
+			packets.packets = append(packets.packets, [2]byte{byte(i), 1})
+		}
+		done := make(chan error)
+		go func() { done <- q.Run(t.Context(), 4, packets, func() {}) }()
+		synctest.Wait()
+		if n := len(s.answered); n != 100 {
+			t.Errorf("%d of 100 are answered while others wait", n)
+		}
+		close(s.let)
+		close(packets.end)
+		if err := <-done; protocol.CodeOf(err) != protocol.CodeUnavailable {
+			t.Error(err)
+		}
+	})
+}
+
 // TestShare: of who sends thousands there are half of the queue's packets; the others' come through, and
 // the same client's of another kind. Who says nothing of itself is taken as long as there is room.
 func TestShare(t *testing.T) {

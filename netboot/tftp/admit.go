@@ -6,7 +6,8 @@ type room string
 const (
 	roomFree   room = "free"
 	roomClient room = "client" // this client has as many transfers as it may
-	roomTotal  room = "total"  // so has the server
+	roomTotal  room = "total"  // so has the server, and it may wait for its turn
+	roomFull   room = "full"   // and as many wait as may
 )
 
 // outcome is what becomes of a packet to the server's port.
@@ -22,6 +23,7 @@ const (
 	outcomeMode      outcome = "mode"      // ERROR 0
 	outcomeName      outcome = "name"      // ERROR 1
 	outcomeClient    outcome = "client"    // silence
+	outcomeWait      outcome = "wait"      // silence until a transfer has ended
 	outcomeTotal     outcome = "total"     // silence
 )
 
@@ -37,14 +39,16 @@ const (
 //	read      | yes   | yes   | no    | *        | *      | name
 //	read      | yes   | yes   | yes   | yes      | *      | repeated
 //	read      | yes   | yes   | yes   | no       | client | client
-//	read      | yes   | yes   | yes   | no       | total  | total
+//	read      | yes   | yes   | yes   | no       | total  | wait
+//	read      | yes   | yes   | yes   | no       | full   | total
 //	read      | yes   | yes   | yes   | no       | free   | serve
 //
 // What is no request is never answered: an ERROR for an ERROR could go on for ever.
 // A repeated request has a transfer already, which sends its first packet again by
-// itself. Where there is no room the client gets silence, not an ERROR: an ERROR
-// ends firmware's boot at once, and without an answer EDK2 asks again, six times
-// every 4 s, while transfers end. None that runs is ended for a newer one.
+// itself, or waits for one. Where there is no room the client gets silence, not an
+// ERROR: an ERROR ends firmware's boot at once, and without an answer EDK2 asks again,
+// six times every 4 s, while transfers end. Who waits is served in the order of asking,
+// as soon as one has ended. None that runs is ended for a newer one.
 func admit(k kind, token, octet, named, repeated bool, r room) outcome {
 	switch {
 	case k == kindOther:
@@ -64,6 +68,8 @@ func admit(k kind, token, octet, named, repeated bool, r room) outcome {
 	case r == roomClient:
 		return outcomeClient
 	case r == roomTotal:
+		return outcomeWait
+	case r == roomFull:
 		return outcomeTotal
 	default:
 		return outcomeServe

@@ -26,6 +26,14 @@ type gotError uint16
 
 func (e gotError) Error() string { return fmt.Sprintf("ERROR %d", uint16(e)) }
 
+// wire is a client's socket. *net.UDPConn is one.
+type wire interface {
+	ReadFromUDPAddrPort(b []byte) (n int, from netip.AddrPort, err error)
+	WriteToUDPAddrPort(b []byte, to netip.AddrPort) (int, error)
+	SetReadDeadline(t time.Time) error
+	Close() error
+}
+
 // option is one of a request.
 type option struct{ name, value string }
 
@@ -34,7 +42,7 @@ func edk2Options() []option { return []option{{"blksize", "1468"}, {"windowsize"
 // client behaves like EDK2: a timer of 4 s and six tries, an ACK for each block
 // that it did not expect, and no patience with an OACK that does not fit.
 type client struct {
-	sock    socket
+	sock    wire
 	server  netip.AddrPort
 	options []option
 	mode    string

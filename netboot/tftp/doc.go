@@ -31,9 +31,11 @@
 // # Limits
 //
 // [Limits] bounds transfers, blocks in memory, requests and time. One goroutine
-// reads requests and one runs each transfer; no block costs an allocation.
-// A repeated ACK is ignored, so that the loss of exactly the first block of a
-// window costs [Limits.Retransmit]; a loss within the window costs a round trip.
+// reads requests, and one for each processor carries transfers; no block costs an
+// allocation. Files are opened, read and closed by goroutines that end, one at a time
+// for each transfer. A repeated ACK is ignored, so that the loss of exactly the first
+// block of a window costs a time-out, which follows from the client's round trips and
+// is at most [Limits.Retransmit]; a loss within the window costs a round trip.
 //
 // # Secrets
 //

@@ -38,13 +38,14 @@ type flow struct {
 
 	at    time.Time     // when was last sent
 	trip  time.Duration // the last round trip
+	rtt   rtt           // and those before
 	hurry time.Time     // when to send again before the timer; zero for never
 	spent bool          // hurry was used, and no news came since
 }
 
 // due is what to send now, and how much of it was sent before.
 func (f *flow) due(now time.Time) (first, last, again int64) {
-	first, last = max(f.next, f.base+1), min(f.base+f.window, f.total)
+	first, last = max(f.next, f.base+1), f.end()
 	f.next = 0
 	if again = max(0, min(f.sent, last)-first+1); again > 0 {
 		f.again = last
@@ -72,7 +73,7 @@ func (f *flow) acked(n uint16, now time.Time) bool {
 	switch {
 	case f.base == f.sent:
 		if !repeats {
-			f.trip = now.Sub(f.at)
+			f.answered(now)
 		}
 	case repeats:
 		f.next = f.sent + 1
@@ -80,6 +81,15 @@ func (f *flow) acked(n uint16, now time.Time) bool {
 	}
 	return true
 }
+
+// answered notes a round trip of what was sent once.
+func (f *flow) answered(now time.Time) {
+	f.trip = now.Sub(f.at)
+	f.rtt.sample(f.trip)
+}
+
+// end is the last block that may be sent now.
+func (f *flow) end() int64 { return min(f.base+f.window, f.total) }
 
 // late says that the time which ran out is that of hurry.
 func (f *flow) late() bool {

@@ -10,9 +10,9 @@ import (
 
 // Limits bound what clients can make a server do. Zero is the default of each.
 type Limits struct {
-	// Transfers and PerClient are how many transfers run at once, in all (256) and for
-	// one client address (8). A request beyond gets no answer, and the client repeats
-	// it.
+	// Transfers and PerClient are how many transfers run at once, in all (1024) and for
+	// one client address (8). As many requests as Transfers wait for one to end, and count
+	// for PerClient. A request beyond gets no answer, and the client repeats it.
 	Transfers, PerClient int
 	// Buffered is how many bytes of blocks are in memory (32 MiB). As it fills, windows
 	// get smaller, and at last requests get no answer.
@@ -24,9 +24,10 @@ type Limits struct {
 	// Rate and Burst are the requests of a client address: how many a second (64) and
 	// how many at once (256, more than GRUB's modules). Those beyond get no answer.
 	Rate, Burst int
-	// Retransmit is how long the client may take to answer before a window is sent
-	// again (1 s, so that EDK2's 4 s never run out), and Tries how often it is (5). A
-	// client's timeout option takes the place of Retransmit.
+	// Retransmit is how long the client may take to answer at most before a window is sent
+	// again (1 s, so that EDK2's 4 s never run out); less where its round trips are known.
+	// A client that says nothing new for Tries (5) times as long and once more is given up.
+	// A client's timeout option takes the place of Retransmit, and is no less.
 	Retransmit time.Duration
 	Tries      int
 	// Answer is how long a client may take to acknowledge anything at all (30 s), and
@@ -51,7 +52,7 @@ func (l Limits) complete(device string) (Limits, error) {
 		v   *int
 		def int
 	}{
-		{&l.Transfers, 256},
+		{&l.Transfers, 1024},
 		{&l.PerClient, 8},
 		{&l.Buffered, 32 << 20},
 		{&l.Blksize, edk2Blksize},

@@ -1,15 +1,22 @@
 package tftp
 
 import (
+	"errors"
 	"net"
 	"net/netip"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"rackboot/netboot/guard"
 )
 
 // Port is the port of requests (RFC 1350 section 4).
 const Port = 69
+
+// receiveBuffer holds the requests of a room that comes up all at once; net.core.rmem_max
+// bounds it.
+const receiveBuffer = 1 << 20
 
 // udpDoor is the kernel's socket. It is bound to the interface by
 // SO_BINDTODEVICE, and so are those of the transfers: a rack's answer never leaves
@@ -31,6 +38,7 @@ func listen(at netip.AddrPort, device string) (*udpDoor, error) {
 	if err != nil {
 		return nil, err
 	}
+	_ = conn.SetReadBuffer(receiveBuffer) // less is slower, not wrong
 	return &udpDoor{conn, device}, nil
 }
 
@@ -55,15 +63,33 @@ func (d *udpDoor) next(b []byte) (int, netip.AddrPort, netip.Addr, error) {
 	return n, unmap(from), d.asked(oob[:oobn]), nil
 }
 
-func (d *udpDoor) open(local netip.Addr) (socket, error) {
+// open opens a socket that Go's own poller knows nothing of: it would be woken by each
+// packet too.
+func (d *udpDoor) open(local netip.Addr, client netip.AddrPort) (socket, error) {
 	if !local.IsValid() { // the kernel chooses
 		local = netip.IPv4Unspecified()
 		if u, ok := d.LocalAddr().(*net.UDPAddr); ok && u.AddrPort().Addr().Is6() && !u.AddrPort().Addr().Is4In6() {
 			local = netip.IPv6Unspecified()
 		}
 	}
-	return bind(netip.AddrPortFrom(local, 0), d.device, nil)
+	conn, err := bind(netip.AddrPortFrom(local, 0), d.device, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	fd := -1
+	cerr := raw.Control(func(was uintptr) { fd, err = unix.FcntlInt(was, unix.F_DUPFD_CLOEXEC, 0) })
+	if err = errors.Join(err, cerr); err != nil {
+		return nil, err
+	}
+	return newUDPSocket(fd, client), nil
 }
+
+func (*udpDoor) poller() (poller, error) { return newEpoll() }
 
 // asked is the address that the packet came to, if it was one of ours. Where it came to
 // many, by broadcast, it is the interface's own, which ipi_spec_dst of IP_PKTINFO is;

@@ -74,7 +74,7 @@ func TestAddressOfAnswers(t *testing.T) {
 
 // asking sends to another address what goes to one.
 type asking struct {
-	socket
+	wire
 	one, other netip.AddrPort
 }
 
@@ -82,7 +82,7 @@ func (a asking) WriteToUDPAddrPort(b []byte, to netip.AddrPort) (int, error) {
 	if to == a.one {
 		to = a.other
 	}
-	return a.socket.WriteToUDPAddrPort(b, to)
+	return a.wire.WriteToUDPAddrPort(b, to)
 }
 
 // TestSecondServer: two servers on one interface and port would each get a part of

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
-	"runtime/debug"
+	"runtime"
 	"sync"
 	"time"
 
@@ -21,8 +21,6 @@ const (
 	readRetry = 100 * time.Millisecond
 	// readErrors in a row mean that the socket is broken.
 	readErrors = 100
-	// replyTimeout bounds the sending of an ERROR.
-	replyTimeout = time.Second
 )
 
 // gate is a door, and the buckets of those who come by it, which are its reader's.
@@ -31,7 +29,8 @@ type gate struct {
 	buckets *buckets
 }
 
-// loop reads requests until ctx ends or a socket breaks.
+// loop reads requests until ctx ends or a socket breaks. Transfers outlive ctx by at most
+// stopTimeout, and a broken socket not at all.
 func (s *Server) loop(ctx context.Context) error {
 	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -41,31 +40,66 @@ func (s *Server) loop(ctx context.Context) error {
 		}
 	})
 	defer closed()
-	// Transfers outlive ctx by at most stopTimeout, and a broken socket not at all.
-	running, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
-	var transfers sync.WaitGroup
-	defer func() {
-		end := time.AfterFunc(stopTimeout, stop)
-		defer end.Stop()
-		transfers.Wait()
-	}()
+	if err := s.staff(); err != nil {
+		cancel()
+		return err
+	}
+	var carrying sync.WaitGroup
+	for _, c := range s.carriers {
+		carrying.Go(func() {
+			c.run()
+			c.close()
+		})
+	}
 	var readers errgroup.Group
 	for _, g := range s.gates {
 		readers.Go(func() error {
-			err := s.read(reading, running, g, &transfers)
-			if err != nil {
-				stop()
-			}
-			cancel()
-			return err
+			defer cancel()
+			return s.read(reading, g)
 		})
 	}
-	return readers.Wait()
+	err := readers.Wait()
+	s.end(err == nil)
+	carrying.Wait()
+	return err
 }
 
-// read starts a goroutine for each request that is let in.
-func (s *Server) read(ctx, running context.Context, g gate, transfers *sync.WaitGroup) error {
+// staff makes the carriers.
+func (s *Server) staff() error {
+	for range runtime.GOMAXPROCS(0) {
+		p, err := s.gates[0].poller()
+		if err != nil {
+			for _, c := range s.carriers {
+				c.close()
+			}
+			return protocol.Errorf(protocol.CodeUnavailable, "TFTP server", "waiting for packets: %w", err)
+		}
+		s.carriers = append(s.carriers, newCarrier(s, p))
+	}
+	return nil
+}
+
+// end waits until all transfers have ended, for stopTimeout or not at all, and ends those
+// that have not.
+func (s *Server) end(patient bool) {
+	s.stopping.Store(true)
+	s.book.dismiss()
+	stop := func() {
+		for _, c := range s.carriers {
+			c.post(post{})
+		}
+	}
+	if patient {
+		over := time.AfterFunc(stopTimeout, stop)
+		s.transfers.Wait()
+		over.Stop()
+	}
+	stop()
+	s.transfers.Wait()
+}
+
+// read lets requests in.
+func (s *Server) read(ctx context.Context, g gate) error {
 	failed := 0
 	buf := make([]byte, maxRequest+1)
 	for {
@@ -86,30 +120,36 @@ func (s *Server) read(ctx, running context.Context, g gate, transfers *sync.Wait
 			continue
 		}
 		failed = 0
-		s.packet(running, transfers, g, buf[:n], from, local)
+		s.packet(g, buf[:n], from, local)
 	}
 }
 
 // packet does with a packet to the server's port what admit says.
-func (s *Server) packet(ctx context.Context, transfers *sync.WaitGroup, g gate, b []byte, from netip.AddrPort, local netip.Addr) {
+func (s *Server) packet(g gate, b []byte, from netip.AddrPort, local netip.Addr) {
 	if !from.IsValid() || from.Port() == 0 {
 		return // nobody to answer
 	}
 	k, req := parseRequest(b)
 	s.admitting.Lock()
 	defer s.admitting.Unlock()
-	token := k != kindOther && g.buckets.take(from.Addr(), time.Now())
+	now := time.Now()
+	token := k != kindOther && g.buckets.take(from.Addr(), now)
 	what, named := parseName(req.name)
-	repeated, room := s.book.look(from, b)
+	repeated, room := s.book.look(from, b, now)
 	o := admit(k, token, req.mode == modeOctet, named, repeated, room)
 	s.metrics.requests.WithLabelValues(string(o)).Inc()
 	s.log.Debug("tftp request", "remote", from.String(), "outcome", string(o))
-	if o == outcomeServe {
+	if o == outcomeServe || o == outcomeWait {
 		t := &transfer{
-			server: s, door: g, entry: s.book.enter(from, b), asked: req.asked, target: what, remote: from, local: local,
-			start: time.Now(),
+			server: s, asked: req.asked, target: what, parties: parties{g, from, local}, start: now, alarm: alarm{place: -1},
 		}
-		transfers.Go(func() { s.run(ctx, t) })
+		if o == outcomeWait {
+			s.book.wait(t, b, now)
+			s.turn() // the last one that ran may have ended meanwhile
+			return
+		}
+		t.entry = s.book.enter(from, b)
+		s.begin(t)
 		return
 	}
 	if refusal := o.refusal(); refusal != nil {
@@ -119,39 +159,46 @@ func (s *Server) packet(ctx context.Context, transfers *sync.WaitGroup, g gate, 
 	}
 }
 
-// run carries a transfer out and counts it. A panic costs that transfer, not the
-// server.
-func (s *Server) run(ctx context.Context, t *transfer) {
-	r := resultPanic
-	defer func() {
-		if v := recover(); v != nil {
-			s.log.Error("tftp transfer caused a panic", "panic", v, "stack", string(debug.Stack()))
+// begin opens a transfer and gives it to the carrier that has the fewest.
+func (s *Server) begin(t *transfer) {
+	s.transfers.Add(1)
+	go func() {
+		r := t.guarded(t.open)
+		if r != resultOpen {
+			t.close(r)
+			return
 		}
-		took := time.Since(t.start)
-		if r != "" {
-			s.metrics.transfers.WithLabelValues(string(r)).Inc()
+		least := s.carriers[0]
+		for _, c := range s.carriers[1:] {
+			if c.load.Load() < least.load.Load() {
+				least = c
+			}
 		}
-		if r == resultDone {
-			s.metrics.seconds.Observe(took.Seconds())
-		}
-		s.log.Debug("tftp transfer ended", "remote", t.remote.String(), "result", string(r), "seconds", took.Seconds())
-		s.book.leave(t.entry)
-		if r != "" {
-			t.traced(string(r), took)
-		}
+		least.load.Add(1)
+		least.post(post{of: t, result: resultOpen})
 	}()
-	r = t.run(ctx)
+}
+
+// turn begins the transfers of requests that waited, as far as there is room. The caller is
+// a reader, or a transfer that has ended and is not done yet.
+func (s *Server) turn() {
+	if s.stopping.Load() {
+		return
+	}
+	now := time.Now()
+	for t := s.book.turn(now); t != nil; t = s.book.turn(now) {
+		t.start = now
+		s.begin(t)
+	}
 }
 
 // reply sends an ERROR to a client that has no transfer, from a port of its own
 // like any answer.
 func (g gate) reply(b []byte, to netip.AddrPort, local netip.Addr) error {
-	c, err := g.open(local)
+	c, err := g.open(local, to)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	_ = c.SetWriteDeadline(time.Now().Add(replyTimeout))
-	_, err = c.WriteToUDPAddrPort(b, to)
-	return err
+	return c.send(b, len(b), to)
 }

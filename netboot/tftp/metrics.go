@@ -23,6 +23,7 @@ type metrics struct {
 	sendErrors  prometheus.Counter
 	inFlight    prometheus.GaugeFunc
 	buffered    prometheus.GaugeFunc
+	waiting     prometheus.GaugeFunc
 }
 
 func newMetrics(segment string, b *book) *metrics {
@@ -61,9 +62,13 @@ func newMetrics(segment string, b *book) *metrics {
 			Name: "rackboot_tftp_buffered_bytes", ConstLabels: constant,
 			Help: "Memory that holds blocks of TFTP transfers.",
 		}, func() float64 { _, n := b.inFlight(); return float64(n) }),
+		waiting: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "rackboot_tftp_waiting_requests", ConstLabels: constant,
+			Help: "TFTP requests that wait for a transfer to end.",
+		}, func() float64 { return float64(b.inLine()) }),
 	}
 }
 
 func (m *metrics) all() guard.Collectors {
-	return guard.Collectors{m.requests, m.transfers, m.bytes, m.seconds, m.retransmits, m.sendErrors, m.inFlight, m.buffered}
+	return guard.Collectors{m.requests, m.transfers, m.bytes, m.seconds, m.retransmits, m.sendErrors, m.inFlight, m.buffered, m.waiting}
 }

@@ -28,7 +28,8 @@ const (
 type terms struct {
 	blksize int
 	window  int
-	timer   time.Duration // until a window is sent again
+	timer   time.Duration // until a window is sent again, at most
+	fixed   bool          // and not earlier: the client asked for it
 	// oack answers the options; nil where there is none to answer, and then the
 	// transfer begins with DATA.
 	oack []byte
@@ -56,7 +57,7 @@ func agree(a asked, size int64, ceiling, room int, timer time.Duration) terms {
 		add(optWindowsize, int64(t.window))
 	}
 	if a.timeout > 0 {
-		t.timer = time.Duration(a.timeout) * time.Second
+		t.timer, t.fixed = time.Duration(a.timeout)*time.Second, true
 		add(optTimeout, int64(a.timeout))
 	}
 	if a.tsize {

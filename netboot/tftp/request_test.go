@@ -66,17 +66,17 @@ func TestAgree(t *testing.T) {
 		asked  asked
 		want   terms
 	}{
-		{"RFC 1350", asked{}, terms{512, 1, time.Second, nil}},
-		{"EDK2, size probe", asked{blksize: 1468, windowsize: 4, tsize: true}, terms{1468, 4, time.Second, []byte("\x00\x06blksize\x001468\x00windowsize\x004\x00tsize\x00173792\x00")}},
-		{"EDK2, transfer", asked{blksize: 1468, windowsize: 4}, terms{1468, 4, time.Second, []byte("\x00\x06blksize\x001468\x00windowsize\x004\x00")}},
-		{"RFC 2348, down to what fits", asked{blksize: 65464}, terms{1468, 1, time.Second, []byte("\x00\x06blksize\x001468\x00")}},
-		{"RFC 2348, never up", asked{blksize: 512}, terms{512, 1, time.Second, []byte("\x00\x06blksize\x00512\x00")}},
-		{"RFC 7440, down to 64", asked{windowsize: 65535}, terms{512, 64, time.Second, []byte("\x00\x06windowsize\x0064\x00")}},
-		{"RFC 2349, timeout as it came", asked{timeout: 7}, terms{512, 1, 7 * time.Second, []byte("\x00\x06timeout\x007\x00")}},
-		{"RFC 2349, tsize alone", asked{tsize: true}, terms{512, 1, time.Second, []byte("\x00\x06tsize\x00173792\x00")}},
+		{"RFC 1350", asked{}, terms{512, 1, time.Second, false, nil}},
+		{"EDK2, size probe", asked{blksize: 1468, windowsize: 4, tsize: true}, terms{1468, 4, time.Second, false, []byte("\x00\x06blksize\x001468\x00windowsize\x004\x00tsize\x00173792\x00")}},
+		{"EDK2, transfer", asked{blksize: 1468, windowsize: 4}, terms{1468, 4, time.Second, false, []byte("\x00\x06blksize\x001468\x00windowsize\x004\x00")}},
+		{"RFC 2348, down to what fits", asked{blksize: 65464}, terms{1468, 1, time.Second, false, []byte("\x00\x06blksize\x001468\x00")}},
+		{"RFC 2348, never up", asked{blksize: 512}, terms{512, 1, time.Second, false, []byte("\x00\x06blksize\x00512\x00")}},
+		{"RFC 7440, down to 64", asked{windowsize: 65535}, terms{512, 64, time.Second, false, []byte("\x00\x06windowsize\x0064\x00")}},
+		{"RFC 2349, timeout as it came", asked{timeout: 7}, terms{512, 1, 7 * time.Second, true, []byte("\x00\x06timeout\x007\x00")}},
+		{"RFC 2349, tsize alone", asked{tsize: true}, terms{512, 1, time.Second, false, []byte("\x00\x06tsize\x00173792\x00")}},
 	} {
 		got := agree(row.asked, size, ceiling, room, time.Second)
-		if got.blksize != row.want.blksize || got.window != row.want.window || got.timer != row.want.timer || string(got.oack) != string(row.want.oack) {
+		if got.blksize != row.want.blksize || got.window != row.want.window || got.timer != row.want.timer || got.fixed != row.want.fixed || string(got.oack) != string(row.want.oack) {
 			t.Errorf("%s: %+v %q", row.source, got, got.oack)
 		}
 	}

@@ -15,6 +15,8 @@ const (
 	resultSocket    result = "socket"     // the host gave no socket
 	resultStopped   result = "stopped"    // the server stops
 	resultPanic     result = "panic"
+
+	resultOpen result = "open" // it has not ended, and is not counted
 )
 
 // farewell is the ERROR that tells the client of the end; nil is silence.

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -66,6 +67,10 @@ type Server struct {
 	book  *book
 	// admitting is held while a request is compared with those that run.
 	admitting sync.Mutex
+	carriers  []*carrier
+	transfers sync.WaitGroup // from admission until they are closed
+	stopping  atomic.Bool    // who waits has no turn any more
+	pieces    *sync.Pool
 	metrics   *metrics
 	log       *slog.Logger
 }
@@ -92,7 +97,7 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		cfg:  cfg,
 		book: newBook(cfg.Limits),
-		log:  guard.Calm(cfg.Logger.With("segment", cfg.Segment)),
+		log:  guard.Calm(cfg.Logger.With("segment", cfg.Segment)), pieces: newPieces(),
 	}
 	s.metrics = newMetrics(cfg.Segment, s.book)
 	if err := s.metrics.all().Register(cfg.Registerer); err != nil {
@@ -108,7 +113,7 @@ func New(cfg Config) (*Server, error) {
 // open opens the sockets, or none.
 func (s *Server) open() error {
 	if s.cfg.Conn != nil {
-		s.enter(&packetDoor{s.cfg.Conn, s.cfg.Open})
+		s.enter(&packetDoor{PacketConn: s.cfg.Conn, opener: s.cfg.Open})
 		return nil
 	}
 	at, at6 := s.cfg.Listen, s.cfg.Listen6

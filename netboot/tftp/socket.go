@@ -1,18 +1,23 @@
 package tftp
 
 import (
+	"errors"
 	"net"
 	"net/netip"
 	"time"
 )
 
-// socket is where packets of one transfer go out and come in. *net.UDPConn is
-// one, and its methods with netip do not allocate.
+// errNothing says that a socket has no packet now.
+var errNothing = errors.New("no packet")
+
+// socket is where packets of one transfer go out and come in. Its methods never wait and
+// do not allocate; its carrier alone calls them.
 type socket interface {
-	ReadFromUDPAddrPort(b []byte) (n int, from netip.AddrPort, err error)
-	WriteToUDPAddrPort(b []byte, to netip.AddrPort) (int, error)
-	SetReadDeadline(t time.Time) error
-	SetWriteDeadline(t time.Time) error
+	// receive takes a packet that has come, or errNothing. What b has no room for is lost.
+	receive(b []byte) (n int, from netip.AddrPort, err error)
+	// send sends b as packets of size bytes, the last of which may be shorter. What the
+	// host does not take is lost, like what the network loses.
+	send(b []byte, size int, to netip.AddrPort) error
 	Close() error
 }
 
@@ -22,44 +27,26 @@ type door interface {
 	// was sent to many, that of the interface it came by; the zero Addr if unknown.
 	next(b []byte) (n int, from netip.AddrPort, local netip.Addr, err error)
 	// open opens a socket with a port of its own, which is the server's transfer
-	// identifier (RFC 1350 section 4), on local.
-	open(local netip.Addr) (socket, error)
+	// identifier (RFC 1350 section 4), on local, for a client.
+	open(local netip.Addr, client netip.AddrPort) (socket, error)
+	// poller makes one for sockets of this door.
+	poller() (poller, error)
 	LocalAddr() net.Addr
 	Close() error
 }
 
-// packetDoor is a door over a Config's Conn.
-type packetDoor struct {
-	net.PacketConn
-	opener func(local netip.Addr) (net.PacketConn, error)
-}
-
-func (d *packetDoor) next(b []byte) (int, netip.AddrPort, netip.Addr, error) {
-	n, from, err := d.ReadFrom(b)
-	return n, addrPort(from), addrPort(d.LocalAddr()).Addr(), err
-}
-
-func (d *packetDoor) open(local netip.Addr) (socket, error) {
-	c, err := d.opener(local)
-	if err != nil {
-		return nil, err
-	}
-	if s, ok := c.(socket); ok {
-		return s, nil
-	}
-	return packetSocket{c}, nil
-}
-
-// packetSocket makes a socket of any PacketConn.
-type packetSocket struct{ net.PacketConn }
-
-func (s packetSocket) ReadFromUDPAddrPort(b []byte) (int, netip.AddrPort, error) {
-	n, from, err := s.ReadFrom(b)
-	return n, addrPort(from), err
-}
-
-func (s packetSocket) WriteToUDPAddrPort(b []byte, to netip.AddrPort) (int, error) {
-	return s.WriteTo(b, net.UDPAddrFromAddrPort(to))
+// poller waits for packets to the sockets of transfers. Of its methods, wake alone is safe
+// for concurrent use; the others are called by one carrier.
+type poller interface {
+	add(t *transfer) error
+	// remove is called before the transfer's socket is closed.
+	remove(t *transfer)
+	// wait waits for packets, for wake and until a time, which is zero for never. It
+	// returns the transfers that have a packet, until it is called again.
+	wait(until time.Time) []*transfer
+	// wake ends wait, or the next one.
+	wake()
+	Close() error
 }
 
 // addrPort is the zero AddrPort for what is no UDP address.

@@ -8,7 +8,7 @@ import (
 
 func TestAdmitTable(t *testing.T) {
 	kinds := []string{string(kindRead), string(kindWrite), string(kindMalformed), string(kindOther)}
-	rooms := []string{string(roomFree), string(roomClient), string(roomTotal)}
+	rooms := []string{string(roomFree), string(roomClient), string(roomTotal), string(roomFull)}
 	doctable.Of(t, "admit.go", "admit").HoldOne(t, [][]string{kinds, doctable.YesNo(), doctable.YesNo(), doctable.YesNo(), doctable.YesNo(), rooms}, func(in []string) string {
 		return string(admit(kind(in[0]), in[1] == "yes", in[2] == "yes", in[3] == "yes", in[4] == "yes", room(in[5])))
 	})
@@ -33,6 +33,7 @@ func TestRefusals(t *testing.T) {
 		{outcomeRate, -1},      // "later"
 		{outcomeRepeated, -1},  // its transfer answers
 		{outcomeClient, -1},    // "later": EDK2 asks six times every 4 s
+		{outcomeWait, -1},      // it is answered when its turn comes
 		{outcomeTotal, -1},     // "later"
 		{outcomeMalformed, 4},  // RFC 1350: illegal operation
 		{outcomeWrite, 2},      // RFC 1350: access violation

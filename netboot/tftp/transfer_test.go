@@ -132,9 +132,25 @@ func TestExchange(t *testing.T) {
 			p.ack(1)
 			p.ack(1)
 			p.ack(0)
-			p.want(900*ms, "data 2")
+			p.want(190*ms, "data 2")
 			p.send(errorPacket(errUndefined, ""))
 			p.ends(resultAborted)
+		}},
+		{"RFC 6298: a client that answers quickly is sent to again soon, less and less so, and for as long as any", nil, func(p *peer) {
+			p.request("boot.efi", lockstep()...)
+			p.want(ms, "oack")
+			p.ack(0)
+			p.want(ms, "data 1")
+			begin := time.Now()
+			p.ack(1)
+			for _, at := range []time.Duration{0, 200 * ms, 600 * ms, 1400 * ms, 2400 * ms, 3400 * ms} {
+				p.want(time.Until(begin.Add(at+ms)), "data 2")
+			}
+			p.hear(time.Until(begin.Add(5990 * ms)))
+			p.ack(2)
+			p.want(ms, "data 3")
+			p.want(7*time.Second, "data 3", "data 3", "data 3", "data 3", "data 3", "data 3", "data 3")
+			p.ends(resultTimeout)
 		}},
 		{"RFC 7440 4: a window at a time", nil, func(p *peer) {
 			p.request("boot.efi", four()...)
@@ -157,8 +173,8 @@ func TestExchange(t *testing.T) {
 			p.ack(6)
 			p.want(ms, "data 7", "data 8", "data 9", "data 10")
 			p.ack(20) // was never sent
-			p.want(ms)
-			p.want(time.Second, "data 7", "data 8", "data 9", "data 10")
+			p.want(190 * ms)
+			p.want(20*ms, "data 7", "data 8", "data 9", "data 10")
 			p.send(errorPacket(errUndefined, ""))
 			p.ends(resultAborted)
 		}},
@@ -298,16 +314,80 @@ func TestExchange(t *testing.T) {
 				p.Error("not counted")
 			}
 		}},
-		{"a full server is silent, and the client gets its file after 4 s", func(c *Config) { c.Limits.Transfers = 1 }, func(p *peer) {
+		{"a full server is silent, and serves who waits as soon as a transfer has ended", func(c *Config) { c.Limits.Transfers = 1 }, func(p *peer) {
 			p.request("boot.efi", lockstep()...)
 			p.want(ms, "oack")
 			begin := time.Now()
 			b, err := p.w.client(clientAddr(), edk2Options()...).fetch("boot.efi")
-			if err != nil || len(b) != 100_000 || time.Since(begin) != 8*time.Second { // the first is given up after 6 s
+			if err != nil || len(b) != 100_000 || time.Since(begin) > 6*time.Second || time.Since(begin) < 5*time.Second { // the first is given up after 6 s
 				p.Errorf("%d bytes after %s, %v", len(b), time.Since(begin), err)
 			}
-			if p.w.count(p, "rackboot_tftp_requests_total", "total") != 2 {
+			if p.w.count(p, "rackboot_tftp_requests_total", "wait") != 1 || p.w.count(p, "rackboot_tftp_requests_total", "repeated") != 1 {
 				p.Error("not counted")
+			}
+		}},
+		{"in the order of asking, and nobody goes before who waits", func(c *Config) { c.Limits.Transfers = 2 }, func(p *peer) {
+			stays := newPeer(p.T, p.w)
+			for _, running := range []*peer{p, stays} {
+				running.request("boot.efi", option{"timeout", "60"})
+				running.want(ms, "oack")
+			}
+			second, third := newPeer(p.T, p.w), newPeer(p.T, p.w)
+			second.request("boot.efi", lockstep()...)
+			synctest.Wait()
+			third.request("boot.efi", lockstep()...)
+			second.want(ms)
+			if n := p.w.count(p, "rackboot_tftp_waiting_requests", ""); n != 2 {
+				p.Errorf("%d wait", n)
+			}
+			p.send(errorPacket(errUndefined, ""))
+			second.want(ms, "oack")
+			third.want(ms)
+			second.send(errorPacket(errUndefined, ""))
+			third.want(ms, "oack")
+			third.send(errorPacket(errUndefined, ""))
+		}},
+		{"who asks no more has no turn, and who asks for something else has that", func(c *Config) { c.Limits.Transfers = 2 }, func(p *peer) {
+			stays := newPeer(p.T, p.w)
+			for _, running := range []*peer{p, stays} {
+				running.request("boot.efi", option{"timeout", "60"})
+				running.want(ms, "oack")
+			}
+			gone, other := newPeer(p.T, p.w), newPeer(p.T, p.w)
+			gone.request("boot.efi", lockstep()...)
+			other.request("boot.efi", lockstep()...)
+			synctest.Wait()
+			other.request("grub/grub.cfg")
+			time.Sleep(6 * time.Second)
+			other.request("grub/grub.cfg")
+			time.Sleep(5 * time.Second)
+			p.send(errorPacket(errUndefined, ""))
+			other.want(ms, "data 1")
+			gone.want(ms)
+			other.ack(1)
+			stays.send(errorPacket(errUndefined, ""))
+			p.w.settled(p)
+			if n := p.w.count(p, "rackboot_tftp_waiting_requests", ""); n != 0 {
+				p.Errorf("%d wait", n)
+			}
+		}},
+		{"only so many wait, and of one client no more than it may have", func(c *Config) { c.Limits.Transfers, c.Limits.PerClient = 2, 3 }, func(p *peer) {
+			for range 5 {
+				newPeer(p.T, p.w).request("boot.efi", lockstep()...)
+				synctest.Wait()
+			}
+			for _, result := range []string{"wait", "client"} {
+				if n := p.w.count(p, "rackboot_tftp_requests_total", result); n != map[string]int{"wait": 1, "client": 2}[result] {
+					p.Errorf("%d %s", n, result)
+				}
+			}
+			for i := range 3 {
+				far := &peer{T: p.T, w: p.w, sock: p.w.net.open(netip.AddrFrom4([4]byte{10, 99, 0, byte(60 + i)}), 0)}
+				far.request("b/"+testToken+"/boot.efi", lockstep()...)
+				far.want(ms)
+			}
+			if n := p.w.count(p, "rackboot_tftp_requests_total", "total"); n != 2 {
+				p.Errorf("%d too many", n)
 			}
 		}},
 		{"little memory makes windows small", func(c *Config) { c.Limits.Buffered = 10_000 }, func(p *peer) {
