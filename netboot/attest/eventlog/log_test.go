@@ -290,6 +290,7 @@ func FuzzParse(f *testing.F) {
 				_ = e.Text()
 				if v, ok := eventlog.ParseVariable(e.Data); ok {
 					_, _ = eventlog.ParseBootOption(v.Value)
+					_, _ = eventlog.ParseSignatures(v.Value)
 				}
 			}
 		}
