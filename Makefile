@@ -191,7 +191,7 @@ bench-netboot: ## the boot servers beside Kea, dnsmasq, nginx and tftpd-hpa, as 
 	$(GO) run ./integration/benchnetboot $(ARGS)
 
 .PHONY: bench-storm
-bench-storm: ## a room of 500 servers that boots at once, beside Kea, dnsmasq, nginx and tftpd-hpa, five rounds, as root, about an hour; ARGS='-install', ARGS='-json -field https'
+bench-storm: ## a room of 500 servers that boots at once, beside Kea, dnsmasq, nginx and tftpd-hpa, five rounds, as root, about an hour; ARGS=-install gets those; ARGS='-only storm -field https -json'
 	$(GO) run ./integration/benchnetboot -only dhcp,offers,storm -rounds 5 -period 2s $(ARGS)
 
 .PHONY: bench-fs

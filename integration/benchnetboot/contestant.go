@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -135,21 +134,6 @@ func (c *contestant) leave() error {
 		}
 	}
 	return errors.Join(append(errs, os.RemoveAll(c.dir))...)
-}
-
-// self is this program as a child.
-func self(what job) (*exec.Cmd, error) {
-	raw, err := json.Marshal(what)
-	if err != nil {
-		return nil, err
-	}
-	path, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.Command(path) //nolint:noctx // it is ended by its contestant
-	cmd.Env = append(os.Environ(), childVar+"="+string(raw))
-	return cmd, nil
 }
 
 // listens says that a server is ready by its socket, as ss prints it.

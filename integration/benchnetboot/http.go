@@ -144,32 +144,6 @@ func (p plan) http(ctx context.Context, r *benchreport.Report, secure bool) (err
 	return nil
 }
 
-// fetch has a child fetch in the namespace of the clients, and returns how long it
-// says that took.
-func (c *contestant) fetch(ctx context.Context, j job) (time.Duration, error) {
-	t, err := c.ask(ctx, j)
-	return t.Took, err
-}
-
-// clients has a child work in the namespace of the clients, and returns what it says.
-func (c *contestant) clients(ctx context.Context, j job) (string, error) {
-	cmd, err := self(j)
-	if err != nil {
-		return "", err
-	}
-	stop := context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })
-	defer stop()
-	var out, said strings.Builder
-	cmd.Stdout, cmd.Stderr = &out, &said
-	if err := c.client.Start(cmd); err != nil {
-		return "", err
-	}
-	if err := cmd.Wait(); err != nil {
-		return "", fmt.Errorf("%s: %s: %w: %s", c.name, j.What, err, oneLine(said.String()))
-	}
-	return out.String(), nil
-}
-
 // fetchHTTP fetches for all clients at once.
 func (j job) fetchHTTP() (told, error) {
 	begun := time.Now()

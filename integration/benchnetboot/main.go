@@ -36,28 +36,8 @@ import (
 // The measurements end after this, whatever the servers do, and fail.
 const limit = 90 * time.Minute
 
-// childVar is set for a process that is a server or a client: what it does, as JSON.
-const childVar = "RACKBOOT_BENCH_NETBOOT"
-
 // debs are the Debian packages of peers and load generator.
 const debs = "kea-dhcp4-server kea-admin dnsmasq-base nginx-light tftpd-hpa iproute2"
-
-// plan is what is measured.
-type plan struct {
-	only    string
-	period  time.Duration // of one run of perfdhcp
-	maxRate int           // no rate above is tried
-	clients int           // of HTTP
-	size    int64         // of the HTTP file
-	tftp    int64         // size of the TFTP file
-	rounds  int           // of each part; the median counts
-	// Of the storm: how many servers boot at once, the size of what they load by TFTP, and
-	// which fields, all if empty.
-	storm     int
-	stormTFTP int64
-	stormSize int64 // by HTTP
-	field     string
-}
 
 func main() {
 	if what := os.Getenv(childVar); what != "" {

@@ -21,41 +21,6 @@ import (
 	"rackboot/state/badger"
 )
 
-// What a child is.
-const (
-	serveDHCP = "dhcp"
-	serveHTTP = "http"
-	serveTFTP = "tftp"
-	fetchHTTP = "fetch-http"
-	fetchTFTP = "fetch-tftp"
-	stormTFTP = "storm-tftp"
-	stormHTTP = "storm-http"
-	stormDHCP = "storm-dhcp"
-	packages  = "packages"
-	shakes    = "handshakes"
-
-	fileName = "boot.efi"
-	// smallName is a file that an installer fetches thousands of.
-	smallName = "small.deb"
-	smallSize = 4 << 10
-)
-
-// job is what a child does. Dir has its files.
-type job struct {
-	What string
-	Dir  string
-	// Machines are those that the DHCP server knows; all if zero.
-	Machines int
-	TLS      bool
-	Clients  int
-	Size     int64
-	Window   int
-	// Period is how long clients ask that count what they get.
-	Period time.Duration
-	// Delay is how long a TFTP client takes to acknowledge.
-	Delay time.Duration
-}
-
 func child(what string) error {
 	var j job
 	if err := json.Unmarshal([]byte(what), &j); err != nil {

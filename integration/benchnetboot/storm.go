@@ -2,53 +2,13 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"syscall"
-	"time"
 
 	"rackboot/integration/benchreport"
 )
-
-// told is what a child of clients says at its end.
-type told struct {
-	Took time.Duration
-	// Requests is how many were answered, where that is what counts.
-	Requests int
-	// Resent is how many packets the clients had to send again.
-	Resent int
-	// CPU is what the clients used.
-	CPU time.Duration
-}
-
-// tell prints what the clients did, with the time of their processor.
-func tell(t told, err error) error {
-	if err != nil {
-		return err
-	}
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return err
-	}
-	t.CPU = time.Duration(u.Utime.Nano() + u.Stime.Nano())
-	b, err := json.Marshal(t)
-	if err == nil {
-		fmt.Println(string(b))
-	}
-	return err
-}
-
-// ask has a child of clients do a job, and returns what it says.
-func (c *contestant) ask(ctx context.Context, j job) (t told, err error) {
-	out, err := c.clients(ctx, j)
-	if err != nil {
-		return t, err
-	}
-	return t, json.Unmarshal([]byte(out), &t)
-}
 
 // work is one thing that clients do, a row of the storm's table.
 type work struct {

@@ -22,7 +22,7 @@ type carrier struct {
 	posted []post
 	taken  []post // posted is taken by changing places with it
 
-	running map[*transfer]struct{}
+	running map[socket]*transfer
 	timers  timers
 	stopped bool
 	started bool // a goroutine, since it gave way to others
@@ -36,7 +36,7 @@ type post struct {
 }
 
 func newCarrier(s *Server, p poller) *carrier {
-	return &carrier{server: s, poller: p, running: make(map[*transfer]struct{})}
+	return &carrier{server: s, poller: p, running: make(map[socket]*transfer)}
 }
 
 // post tells the carrier something. It is safe for concurrent use.
@@ -56,8 +56,8 @@ func (c *carrier) run() {
 			c.started = false
 			runtime.Gosched()
 		}
-		for _, t := range c.poller.wait(c.timers.next()) {
-			if !t.over {
+		for _, s := range c.poller.wait(c.timers.next()) {
+			if t := c.running[s]; t != nil && !t.over {
 				c.turn(t, t.guarded(t.readable))
 			}
 		}
@@ -105,12 +105,12 @@ func (c *carrier) read() {
 
 // take begins a transfer that is open.
 func (c *carrier) take(t *transfer) {
-	c.running[t] = struct{}{}
+	c.running[t.sock] = t
 	if c.stopped {
 		c.turn(t, resultStopped)
 		return
 	}
-	if err := c.poller.add(t); err != nil {
+	if err := c.poller.add(t.sock); err != nil {
 		c.server.log.Warn("tftp transfer has no socket", "err", err)
 		c.turn(t, resultSocket)
 		return
@@ -148,7 +148,7 @@ func (c *carrier) end(t *transfer, r result) {
 	t.over, t.result = true, r
 	c.timers.unset(t)
 	t.farewell(r)
-	c.poller.remove(t)
+	c.poller.remove(t.sock)
 	if !t.filling {
 		c.leave(t)
 	}
@@ -156,7 +156,7 @@ func (c *carrier) end(t *transfer, r result) {
 
 // leave has a transfer closed, which tells of it.
 func (c *carrier) leave(t *transfer) {
-	delete(c.running, t)
+	delete(c.running, t.sock)
 	c.load.Add(-1)
 	c.started = true
 	go t.close(t.result)
@@ -165,7 +165,7 @@ func (c *carrier) leave(t *transfer) {
 // stop ends all transfers, and those that come later.
 func (c *carrier) stop() {
 	c.stopped = true
-	for t := range c.running {
+	for _, t := range c.running {
 		if !t.over {
 			c.end(t, resultStopped)
 		}

@@ -62,9 +62,9 @@ func (s *packetSocket) Close() error {
 	return s.PacketConn.Close()
 }
 
-// arrival is a packet to a transfer.
+// arrival is a packet to a socket.
 type arrival struct {
-	to   *transfer
+	to   *packetSocket
 	b    []byte
 	from netip.AddrPort
 }
@@ -74,11 +74,11 @@ type pumps struct {
 	arrived chan arrival
 	woken   chan struct{}
 	running sync.WaitGroup
-	ready   []*transfer
+	ready   []socket
 }
 
-func (p *pumps) add(t *transfer) error {
-	s := t.sock.(*packetSocket) // as its door opens them
+func (p *pumps) add(of socket) error {
+	s := of.(*packetSocket) // as its door opens them
 	p.running.Go(func() {
 		b := make([]byte, maxRequest)
 		for {
@@ -87,7 +87,7 @@ func (p *pumps) add(t *transfer) error {
 				return // closed: the transfer has ended, or its timer ends it
 			}
 			select {
-			case p.arrived <- arrival{t, slices.Clone(b[:n]), addrPort(from)}:
+			case p.arrived <- arrival{s, slices.Clone(b[:n]), addrPort(from)}:
 			case <-s.closed:
 				return
 			}
@@ -96,9 +96,9 @@ func (p *pumps) add(t *transfer) error {
 	return nil
 }
 
-func (*pumps) remove(*transfer) {}
+func (*pumps) remove(socket) {}
 
-func (p *pumps) wait(until time.Time) []*transfer {
+func (p *pumps) wait(until time.Time) []socket {
 	p.ready = p.ready[:0]
 	var over <-chan time.Time
 	if !until.IsZero() {
@@ -108,8 +108,7 @@ func (p *pumps) wait(until time.Time) []*transfer {
 	}
 	select {
 	case a := <-p.arrived:
-		s := a.to.sock.(*packetSocket)
-		s.come = append(s.come, a)
+		a.to.come = append(a.to.come, a)
 		p.ready = append(p.ready, a.to)
 	case <-p.woken:
 	case <-over:

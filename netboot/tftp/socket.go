@@ -35,15 +35,15 @@ type door interface {
 	Close() error
 }
 
-// poller waits for packets to the sockets of transfers. Of its methods, wake alone is safe
-// for concurrent use; the others are called by one carrier.
+// poller waits for packets to sockets. Of its methods, wake alone is safe for concurrent use;
+// the others are called by one carrier.
 type poller interface {
-	add(t *transfer) error
-	// remove is called before the transfer's socket is closed.
-	remove(t *transfer)
+	add(s socket) error
+	// remove is called before the socket is closed.
+	remove(s socket)
 	// wait waits for packets, for wake and until a time, which is zero for never. It
-	// returns the transfers that have a packet, until it is called again.
-	wait(until time.Time) []*transfer
+	// returns the sockets that have a packet, until it is called again.
+	wait(until time.Time) []socket
 	// wake ends wait, or the next one.
 	wake()
 	Close() error

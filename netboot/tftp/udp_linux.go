@@ -164,9 +164,9 @@ func (s *udpSocket) Close() error { return unix.Close(s.fd) }
 // epoll is the poller of udpSockets.
 type epoll struct {
 	fd, wakes int
-	transfers map[int32]*transfer
+	sockets   map[int32]*udpSocket
 	events    [128]unix.EpollEvent
-	ready     []*transfer
+	ready     []socket
 }
 
 func newEpoll() (*epoll, error) {
@@ -178,26 +178,26 @@ func newEpoll() (*epoll, error) {
 	if err == nil {
 		err = unix.EpollCtl(fd, unix.EPOLL_CTL_ADD, wakes, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(wakes)})
 	}
-	e := &epoll{fd: fd, wakes: wakes, transfers: make(map[int32]*transfer)}
+	e := &epoll{fd: fd, wakes: wakes, sockets: make(map[int32]*udpSocket)}
 	if err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil
 }
 
-func (e *epoll) add(t *transfer) error {
-	fd := t.sock.(*udpSocket).fd // as its door opens them
-	e.transfers[int32(fd)] = t
-	return unix.EpollCtl(e.fd, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)})
+func (e *epoll) add(of socket) error {
+	s := of.(*udpSocket) // as its door opens them
+	e.sockets[int32(s.fd)] = s
+	return unix.EpollCtl(e.fd, unix.EPOLL_CTL_ADD, s.fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(s.fd)})
 }
 
-func (e *epoll) remove(t *transfer) {
-	fd := t.sock.(*udpSocket).fd
-	delete(e.transfers, int32(fd))
-	_ = unix.EpollCtl(e.fd, unix.EPOLL_CTL_DEL, fd, nil) // it may not have been added
+func (e *epoll) remove(of socket) {
+	s := of.(*udpSocket)
+	delete(e.sockets, int32(s.fd))
+	_ = unix.EpollCtl(e.fd, unix.EPOLL_CTL_DEL, s.fd, nil) // it may not have been added
 }
 
-func (e *epoll) wait(until time.Time) []*transfer {
+func (e *epoll) wait(until time.Time) []socket {
 	e.ready = e.ready[:0]
 	span := -1
 	if !until.IsZero() {
@@ -211,8 +211,8 @@ func (e *epoll) wait(until time.Time) []*transfer {
 		if event.Fd == int32(e.wakes) {
 			var count [8]byte
 			_, _ = unix.Read(e.wakes, count[:])
-		} else if t := e.transfers[event.Fd]; t != nil {
-			e.ready = append(e.ready, t)
+		} else if s := e.sockets[event.Fd]; s != nil {
+			e.ready = append(e.ready, s)
 		}
 	}
 	return e.ready
