@@ -32,8 +32,14 @@ type answers struct {
 
 func newAnswers() *answers {
 	return &answers{
-		map[decideQuestion]hubs.Verdict{}, map[syncQuestion]decide.SyncAction{}, map[helloQuestion]helloAnswer{}, map[appliedQuestion]appliedAnswer{},
-		map[sealsQuestion]bool{}, map[owedQuestion]owedAnswer{}, map[arrivesQuestion]decide.Arrival{}, map[bootQuestion]bool{},
+		map[decideQuestion]hubs.Verdict{},
+		map[syncQuestion]decide.SyncAction{},
+		map[helloQuestion]helloAnswer{},
+		map[appliedQuestion]appliedAnswer{},
+		map[sealsQuestion]bool{},
+		map[owedQuestion]owedAnswer{},
+		map[arrivesQuestion]decide.Arrival{},
+		map[bootQuestion]bool{},
 	}
 }
 

@@ -148,10 +148,23 @@ type budget struct{ takes, crashes, restarts, twice, unknown, orders uint8 }
 // less orders packets.
 func (p packet) less(o packet) bool {
 	for _, c := range [...][2]uint8{
-		{p.kind, o.kind}, {p.session, o.session}, {p.fence, o.fence}, {p.run, o.run}, {p.says, o.says},
-		{p.nonce.run, o.nonce.run}, {p.nonce.session, o.nonce.session}, {p.nonce.held, o.nonce.held}, {p.nonce.rack, o.nonce.rack},
-		{p.a.version, o.a.version}, {p.a.fence, o.a.fence}, {p.a.run, o.a.run}, {p.a.says, o.a.says},
-		{p.b.version, o.b.version}, {p.b.fence, o.b.fence}, {p.b.run, o.b.run}, {p.b.says, o.b.says},
+		{p.kind, o.kind},
+		{p.session, o.session},
+		{p.fence, o.fence},
+		{p.run, o.run},
+		{p.says, o.says},
+		{p.nonce.run, o.nonce.run},
+		{p.nonce.session, o.nonce.session},
+		{p.nonce.held, o.nonce.held},
+		{p.nonce.rack, o.nonce.rack},
+		{p.a.version, o.a.version},
+		{p.a.fence, o.a.fence},
+		{p.a.run, o.a.run},
+		{p.a.says, o.a.says},
+		{p.b.version, o.b.version},
+		{p.b.fence, o.b.fence},
+		{p.b.run, o.b.run},
+		{p.b.says, o.b.says},
 	} {
 		if c[0] != c[1] {
 			return c[0] < c[1]
@@ -192,7 +205,7 @@ func (w *world) fresh(hub int, which uint8) bool {
 		if i < h.ahead {
 			e.which &^= keyLedger | keyUnit | keyCounter
 		}
-		if e.which&which != 0 && !(e.run == h.run && e.known) {
+		if e.which&which != 0 && (e.run != h.run || !e.known) {
 			return false
 		}
 	}

@@ -37,7 +37,7 @@ func (c *sender) hubHead(atLeast uint64) []byte {
 	defer c.mu.Unlock()
 	now := c.cfg.Clock()
 	shares := c.cfg.Start.Shares()
-	if c.told != nil && now.Sub(c.toldAt) < tellEvery && !now.Before(c.toldAt) && !(shares && c.toldOf.Sequence < atLeast) {
+	if c.told != nil && now.Sub(c.toldAt) < tellEvery && !now.Before(c.toldAt) && (!shares || c.toldOf.Sequence >= atLeast) {
 		return c.told
 	}
 	head, known := c.cfg.Start.HubHead()

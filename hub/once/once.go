@@ -57,8 +57,8 @@ func (t *Table) walk(v reflect.Value) {
 			t.walk(v.Elem())
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			t.walk(v.Field(i))
+		for _, f := range v.Fields() {
+			t.walk(f)
 		}
 	case reflect.Slice, reflect.Array:
 		for i := range v.Len() {
@@ -87,8 +87,7 @@ func (t *Table) speaks(of reflect.Type) (so bool) {
 	case reflect.Pointer, reflect.Slice, reflect.Array:
 		so = t.speaks(of.Elem())
 	case reflect.Struct:
-		for i := range of.NumField() {
-			f := of.Field(i)
+		for f := range of.Fields() {
 			so = so || f.IsExported() && t.speaks(f.Type)
 		}
 	}

@@ -151,7 +151,7 @@ func never(t *testing.T, for_ time.Duration, hubs ...*hub) {
 	for range for_ / (100 * time.Millisecond) {
 		time.Sleep(100 * time.Millisecond)
 		synctest.Wait()
-		for _, unit := range strings.Fields(everything) {
+		for unit := range strings.FieldsSeq(everything) {
 			var who []string
 			for _, h := range hubs {
 				if h.room.Works(unit) {

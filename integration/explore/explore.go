@@ -3,6 +3,7 @@ package explore
 import (
 	"hash/maphash"
 	"iter"
+	"slices"
 )
 
 // Step is what happens between a state and one after it. What it means, the model says.
@@ -142,11 +143,11 @@ func (x *search[S, P]) fail(wrong string, state, step int) {
 	}
 	x.found.Wrong, x.found.Root = wrong, x.model.Roots[w.before]
 	s := x.found.Root
-	for i := len(steps) - 1; i >= 0; i-- {
+	for _, step := range slices.Backward(steps) {
 		n := 0
 		var after S
 		x.model.Next(s, func(what Step, to S, _ string) {
-			if n == steps[i] {
+			if n == step {
 				x.found.Trace, after = append(x.found.Trace, what), to
 			}
 			n++

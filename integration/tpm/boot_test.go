@@ -31,7 +31,7 @@ func boot(t *testing.T, signing tpm2.TPMTPublic) *booted {
 	t.Helper()
 	raw, _ := logtest.Recorded(t, logtest.Unified)
 	b := &booted{chip: manufacture(t), log: raw}
-	b.chip.boot(b.parsed())
+	b.boot(b.parsed())
 	b.keys(signing)
 	event := func(n int) []byte { return b.parsed().Events[n].Digest(eventlog.SHA256) }
 	b.expect = attest.Expectation{

@@ -33,7 +33,7 @@ func (b *boot) read(log *eventlog.Log) {
 			continue
 		}
 		ev := event{number: i, digest: e.Digest(b.x.Bank), claim: e.Text()}
-		binding := eventlog.Unbound
+		var binding eventlog.Binding
 		ev.covered, binding = e.Binding(b.x.Bank)
 		ev.whole = binding == eventlog.Whole
 		b.events[e.PCR] = append(b.events[e.PCR], ev)

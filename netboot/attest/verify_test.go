@@ -51,7 +51,10 @@ func TestChanges(t *testing.T) {
 		{"GRUB without shim", chain, func(m *machine) { m.log.Events = slices.Delete(m.log.Events, 25, 26) }, []difference{{attest.OtherImage, 4, 30, `\EFI\BOOT\grubx64.efi`}}},
 		{"nothing was started", unified, func(m *machine) { m.log.Events = slices.Delete(m.log.Events, 24, 34) }, []difference{
 			{attest.NoImageMeasured, 4, none, ""},
-			{attest.OtherSection, 11, none, ".linux"}, {attest.OtherSection, 11, none, ".osrel"}, {attest.OtherSection, 11, none, ".cmdline"}, {attest.OtherSection, 11, none, ".initrd"},
+			{attest.OtherSection, 11, none, ".linux"},
+			{attest.OtherSection, 11, none, ".osrel"},
+			{attest.OtherSection, 11, none, ".cmdline"},
+			{attest.OtherSection, 11, none, ".initrd"},
 		}},
 		{"a program ran first and returned", unified, func(m *machine) {
 			m.log.Events = slices.Insert(m.log.Events, 23, eventlog.Event{PCR: 4, Type: eventlog.EFIBootServicesApplication, Digests: []eventlog.Digest{{Bank: eventlog.SHA256, Value: sum("evil")}}})

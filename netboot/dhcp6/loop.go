@@ -53,7 +53,7 @@ func (s *Server) Asker(data []byte, from netip.AddrPort) (a leasing.Asker) {
 // Writes implements leasing.Server: all but a SOLICIT, without rapid commit, and a question for
 // information may wait for a lease. A relay's message says not at first sight what is in it.
 func (s *Server) Writes(a leasing.Asker) bool {
-	switch dhcpv6.MessageType(a.Kind) {
+	switch dhcpv6.MessageType(a.Kind) { //nolint:exhaustive // the others may
 	case dhcpv6.MessageTypeInformationRequest:
 		return false
 	case dhcpv6.MessageTypeSolicit:

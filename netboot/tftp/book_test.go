@@ -50,7 +50,7 @@ func TestBook(t *testing.T) {
 					order = order[1:]
 				}
 				of := &transfer{parties: parties{remote: peer}}
-				switch o := admit(kindRead, true, true, true, repeated, room); o {
+				switch o := admit(kindRead, true, true, true, repeated, room); o { //nolint:exhaustive // of a good request
 				case outcomeServe:
 					of.entry = b.enter(peer, request)
 					running = append(running, of)

@@ -5,10 +5,10 @@ import "time"
 const (
 	// BeatEvery is how often a hub beats.
 	BeatEvery = time.Second
-	// DeadAfter is for how long a hub may be silent, and DeadBeats how many beats of the hub that judges are stored
-	// meanwhile, before it is dead. A store that takes nothing, as while its servers elect a leader (7 s were seen),
-	// silences all: then nobody is dead, since nobody beats.
+	// DeadAfter is for how long a hub may be silent before it is dead.
 	DeadAfter = 5 * time.Second
+	// DeadBeats is how many beats of the hub that judges are stored meanwhile. A store that takes nothing, as while its
+	// servers elect a leader (7 s were seen), silences all: then nobody is dead, since nobody beats.
 	DeadBeats = 5
 	// SettledAfter is for how long a hub has to be alive before it is given units that another living hub has.
 	SettledAfter = 5 * time.Second

@@ -2,6 +2,7 @@ package eventlog
 
 import (
 	"fmt"
+	"slices"
 
 	"rackboot/protocol"
 )
@@ -110,10 +111,5 @@ func (l *Log) parseEvent(c *cursor) (Event, error) {
 }
 
 func (l *Log) has(bank Algorithm) bool {
-	for _, b := range l.Banks {
-		if b == bank {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(l.Banks, bank)
 }

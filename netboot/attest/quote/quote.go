@@ -70,7 +70,7 @@ func Parse(raw []byte) (Quote, error) {
 	selection := info.PCRSelect.PCRSelections[0]
 	q := Quote{
 		Signer: a.QualifiedSigner.Buffer, Nonce: a.ExtraData.Buffer, Bank: eventlog.Algorithm(selection.Hash), Digest: info.PCRDigest.Buffer,
-		Clock:    Clock{a.ClockInfo.Clock, a.ClockInfo.ResetCount, a.ClockInfo.RestartCount, bool(a.ClockInfo.Safe)},
+		Clock:    Clock{a.ClockInfo.Clock, a.ClockInfo.ResetCount, a.ClockInfo.RestartCount, a.ClockInfo.Safe},
 		Firmware: a.FirmwareVersion,
 	}
 	if _, proof := q.Bank.Hash(); !proof {
