@@ -29,14 +29,19 @@ func (c *Control) Left(unit string) {
 // Whole has agents tell all that they report once more, because another hub lacks some of it.
 func (c *Control) Whole() { c.reports.Whole() }
 
+// agentsOf are the agents of a unit: who serves the rack, and who stands by.
 func (c *Control) agentsOf(unit string) (out []string) {
-	rack, is := wake.RackOf(unit)
+	name, is := wake.RackOf(unit)
 	if !is {
 		return nil
 	}
-	for _, a := range store.List[*resource.Agent](c.cfg.Store.Objects) {
-		if a.Spec.RackRef.Name == rack {
-			out = append(out, a.Metadata.Name)
+	rack, err := store.Peek[*resource.Rack](c.cfg.Store.Objects, name)
+	if err != nil {
+		return nil // it is gone
+	}
+	for _, agent := range []string{rack.Status.Agent, rack.Status.Standby} {
+		if agent != "" {
+			out = append(out, agent)
 		}
 	}
 	return out

@@ -21,7 +21,7 @@ func walks() []walk {
 	return []walk{
 		{"the way to all of a kind, which those below go", []string{
 			"hub/store.List", "hub/store.Copies", "hub/store.Objects.Copies", "hub/store.book.list", "hub/store.Approvals.List",
-			"hub/store.AgentPackages.List", "hub/store.ISOs.List", "hub/store.Requests.List", "hub/store.Secrets.List", "hub/store.Secrets.kept",
+			"hub/store.AgentPackages.List", "hub/store.Hubs.List", "hub/store.ISOs.List", "hub/store.Requests.List", "hub/store.Secrets.List", "hub/store.Secrets.kept",
 		}},
 		{"all of it is what somebody reads", []string{
 			"hub/status.Room.decorateFreeze", "hub/api.lister.each", "hub/api.requests.list", "hub/approvals.Room.List",
@@ -56,6 +56,7 @@ func walks() []walk {
 			"hub/plan.Fleet.Indexed", "hub/plan.Fleet.selectorLabels",
 		}},
 		{"every rack is to have a turn", []string{"hub/wake.Units.All", "hub/wake.Units.rackNames"}},
+		{"every rack is worked by some hub", []string{"hub/sharing.Room.racks"}},
 		{"a turn goes over its view once, and looks up what it needs for each", []string{
 			"hub/claims.Room.Turn", "hub/claims.Room.Allot", "hub/claims.Room.Offer", "hub/control.Control.share", "hub/control.Control.vacate", "hub/inventory.Room.Find", "hub/inventory.Room.SeeBehind", "hub/dispatch.Room.Give", "hub/approvals.Room.Turn",
 			"hub/images.Room.Turn", "hub/maintenance.Room.Turn", "hub/discovery.Room.Turn", "hub/env.Room.InForce",

@@ -2,7 +2,6 @@ package hubs
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
 	"slices"
 )
 
@@ -26,13 +25,13 @@ type View struct {
 // highest hash of its name and the unit's (rendezvous hashing; Thaler and Ravishankar, 1998). So each hub that comes or
 // goes moves only what is its own. Of hubs that all drain, or are not settled, it is empty.
 func First(unit string, members []Member) string {
-	best, first := uint64(0), ""
+	best, first := "", ""
 	for _, m := range members {
 		if !m.Settled || m.Draining {
 			continue
 		}
 		sum := sha256.Sum256([]byte(unit + "\x00" + m.Name))
-		if n := binary.BigEndian.Uint64(sum[:]); first == "" || n > best || n == best && m.Name > first {
+		if n := string(sum[:]); n > best {
 			best, first = n, m.Name
 		}
 	}
