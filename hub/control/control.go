@@ -136,6 +136,11 @@ type Control struct {
 	Shown     Shown
 	boots     boots
 
+	beside beside
+}
+
+// beside is what goes on at the same time.
+type beside struct {
 	// sharing is of the turns of racks together, and alone of what gives seats to roll-outs: that
 	// counts what the racks spend.
 	sharing *semaphore.Weighted
@@ -186,7 +191,7 @@ const (
 // New reads the epoch and the events from the store, and makes this start of the hub
 // the newest on it.
 func New(ctx context.Context, cfg Config) (*Control, error) {
-	c := &Control{cfg: cfg, fence: cfg.Start, sharing: semaphore.NewWeighted(shareAll), reports: reports.New(), Terms: terms.New(cfg.Store, cfg.Signer, cfg.Logger, cfg.Crash)}
+	c := &Control{cfg: cfg, fence: cfg.Start, beside: beside{sharing: semaphore.NewWeighted(shareAll)}, reports: reports.New(), Terms: terms.New(cfg.Store, cfg.Signer, cfg.Logger, cfg.Crash)}
 	began, seals, says := cfg.Clock(), sealing.NewCount(), &heard{}
 	c.wake = wake.New(wake.Config{
 		Store: cfg.Store, Turn: c.turn, HoldTurn: c.holdTurn, Logger: cfg.Logger,

@@ -17,10 +17,10 @@ import (
 // completed by the next. What cannot be done for one claim stops no other, and never a hold.
 // Between two steps that write, what they depend on is read again.
 func (c *Control) rackTurn(ctx context.Context, rack string) error {
-	if err := c.sharing.Acquire(ctx, shareOne); err != nil {
+	if err := c.beside.sharing.Acquire(ctx, shareOne); err != nil {
 		return protocol.Errorf(protocol.CodeTimeout, "take a turn of rack "+rack, "racks and site share: %w", err)
 	}
-	defer c.sharing.Release(shareOne)
+	defer c.beside.sharing.Release(shareOne)
 	v := c.view.Look(view.Of(wake.RackUnit(rack)))
 	c.Env.Begin(v.Fleet)
 	errs := []error{c.vacate(ctx, v.Fleet)}

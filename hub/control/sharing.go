@@ -13,7 +13,7 @@ import (
 func (c *Control) Took(unit string) {
 	for _, agent := range c.agentsOf(unit) {
 		if !c.Link.Takes(agent) {
-			c.announces.Store(true)
+			c.beside.announces.Store(true)
 		}
 	}
 	c.wake.Unit(unit)
@@ -55,7 +55,7 @@ func (c *Control) shared() {
 	if !c.fence.Shares() {
 		return
 	}
-	if c.announces.Swap(false) {
+	if c.beside.announces.Swap(false) {
 		c.Link.Announce()
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), followFor)

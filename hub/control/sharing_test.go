@@ -14,7 +14,7 @@ func TestSeatsAreNotSpentWhileTheyAreCounted(t *testing.T) {
 	f := newFleet(t, 1, 2, 2, nil)
 	rack, site := 0, 0
 	f.passes = func(point string) {
-		sharing := f.control.sharing
+		sharing := f.control.beside.sharing
 		switch {
 		case point == "hub.claim.configured":
 			rack++

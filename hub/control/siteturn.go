@@ -38,10 +38,10 @@ func (c *Control) siteTurn(ctx context.Context) error {
 // what is given here, and what they spent is counted here.
 func (c *Control) share(ctx context.Context, v view.View) error {
 	if len(store.List[*resource.ServerGroup](c.cfg.Store.Objects)) > 0 {
-		if err := c.sharing.Acquire(ctx, shareAll); err != nil {
+		if err := c.beside.sharing.Acquire(ctx, shareAll); err != nil {
 			return protocol.Errorf(protocol.CodeTimeout, "give seats to roll-outs", "racks and site share: %w", err)
 		}
-		defer c.sharing.Release(shareAll)
+		defer c.beside.sharing.Release(shareAll)
 		v = c.view.Look(v)
 	}
 	return c.Groups.Turn(ctx, v.Fleet)

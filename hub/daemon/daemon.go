@@ -351,8 +351,8 @@ func (h *hub) works(ctx context.Context, group *errgroup.Group, c Config) {
 	group.Go(func() error { return h.upkeep.old.run(ctx) })
 	group.Go(func() error { return h.vault.Run(ctx) })
 	group.Go(func() error { return h.control.Run(ctx) })
-	if h.sharing != nil {
-		group.Go(func() error { return h.sharing.Run(ctx) })
+	if h.upkeep.others != nil {
+		group.Go(func() error { return h.upkeep.others.Run(ctx) })
 	}
 	group.Go(func() error { return h.isos.Run(ctx) })
 }

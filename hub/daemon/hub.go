@@ -59,7 +59,6 @@ type hub struct {
 	vault    *secret.Vault
 	audit    *audit.Log
 	start    *fence.Start
-	sharing  *sharing.Room // nil of a hub that is alone on its store
 	control  *control.Control
 	isos     *iso.Shelf
 	registry *ownRegistry // nil without one
@@ -84,4 +83,5 @@ type upkeep struct {
 	old    *old
 	rules  envRules
 	copies []backup.Stream // how the store's streams are copied
+	others *sharing.Room   // who works on it besides; nil of a hub that is alone
 }

@@ -32,14 +32,14 @@ func (h *hub) share(ctx context.Context, c Config, api string) error {
 	if !c.shares() {
 		return h.alone(ctx)
 	}
-	h.sharing = sharing.New(sharing.Config{
+	h.upkeep.others = sharing.New(sharing.Config{
 		Store: h.store, Start: h.start, Logger: h.log,
 		Self: store.Hub{Name: c.sharedName(), Run: h.start.Fence().Hub, API: api, Version: h.options.Version, Began: clock.Now().UTC()},
 		Took: func(unit string) { h.control.Took(unit) }, Left: func(unit string) { h.control.Left(unit) },
 		Lacks: func() uint64 { return h.control.Link.Lacks() }, Whole: func() { h.control.Whole() },
 	})
-	h.start.Share(h.sharing)
-	return h.reg.Register(h.sharing)
+	h.start.Share(h.upkeep.others)
+	return h.reg.Register(h.upkeep.others)
 }
 
 // alone removes what hubs have left that shared the store and do not run. It waits to see whether one does, where there

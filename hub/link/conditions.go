@@ -159,3 +159,12 @@ func (c *Room) Runs(agent string) []resource.AgentRun {
 	}
 	return runs
 }
+
+// overhears reports whether another hub works an agent, and it was heard lately.
+func (c *Room) overhears(agent string) bool {
+	if !c.cfg.Start.Shares() || c.cfg.Start.WorksFor(agent) {
+		return false
+	}
+	_, at, heard := c.cfg.Reports.Agent(agent)
+	return heard && c.cfg.Clock().Sub(at) < reports.DarkAfter
+}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"rackboot/hub/reports"
 	"rackboot/hub/store"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
@@ -24,7 +23,15 @@ func (c *hearing) report(ctx context.Context, a *resource.Agent, m message.Repor
 		return false, nil
 	}
 	if belongs && c.cfg.Start.Shares() && !c.cfg.Start.WorksFor(name) {
-		return c.overhear(a, m), nil
+		what := overhear(c.cfg, c.contacts, a, m)
+		switch what {
+		case overheardOlder:
+			c.metrics.refused.WithLabelValues(string(reasonOrder)).Inc()
+		case overheardLacking:
+			c.lacks.Add(1)
+		case overheardTaken:
+		}
+		return what == overheardTaken, nil
 	}
 	if !belongs || c.cfg.Start.Yields(ctx, name, m.Fence) || !c.sessions.counts(name, m.Session, m.Nonce) {
 		return false, nil
@@ -110,14 +117,6 @@ func (c *hearing) overtook(agent string, l *store.Ledger, m message.Report) {
 			k.progress.judge(behind, false, false, m.Session, c.cfg.Clock())
 		}
 	})
-}
-
-// rackOf is what reports may speak of.
-func rackOf(s *store.Store, rack string) reports.Rack {
-	return reports.Rack{Changes: s.Changes(rack), Has: func(server string) bool {
-		in, err := s.Objects.RackOf(server)
-		return err == nil && in == rack
-	}}
 }
 
 // reportsGuard takes what a report that counts says of guard mode. It can begin it, and not end it:

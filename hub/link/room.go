@@ -110,4 +110,28 @@ func (c *Room) Tick(now time.Time) {
 	c.asksAgain(now)
 }
 
+// Takes has this hub work an agent that another one has worked: it forgets what was said before, and asks for a Hello.
+// It reports whether it could: of an agent that was not heard yet the session is not known, and an announcement asks it.
+func (c *Room) Takes(agent string) bool {
+	l, err := c.cfg.Store.Ledgers.Peek(agent)
+	if err != nil {
+		c.cfg.Logger.Error("cannot read a ledger", "agent", agent, "err", err)
+		return false
+	}
+	session := c.contacts.see(agent).overheard
+	c.contacts.drop(agent)
+	c.Ledgers.lines.drop(agent)
+	c.cfg.Reports.Anew(agent)
+	if session == "" {
+		return false
+	}
+	c.contacts.with(agent, func(k *contact) { k.overheard = session })
+	c.sessions.ask(agent, session, l, "")
+	return true
+}
+
+// Lacks counts the reports of agents that another hub works which this one could not take: they tell a change of what it has
+// not heard.
+func (c *Room) Lacks() uint64 { return c.hearing.lacks.Load() }
+
 var _ prometheus.Collector = (*Room)(nil)

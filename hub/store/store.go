@@ -5,8 +5,7 @@ package store
 type Store struct {
 	core *core
 
-	Uploaded
-	Sharing
+	Beside
 
 	Answers      *Answers
 	Approvals    *Approvals
@@ -27,6 +26,12 @@ type Store struct {
 	Sets         *Sets
 	// Haste has background work give way to holds.
 	Haste *Haste
+}
+
+// Beside are the books of what is neither a resource nor follows from one.
+type Beside struct {
+	Uploaded
+	Sharing
 }
 
 // Uploaded are the books of what people give the hub to keep.
