@@ -60,7 +60,7 @@ func (c *Control) shared() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), followFor)
 	defer cancel()
-	if err := c.Events.Follow(ctx); err != nil {
-		c.cfg.Logger.Warn("what other hubs have filed was not read; it is tried again", "err", err)
+	if err := c.Events.Follow(ctx); err != nil { // while the store is away, which who looks at its health says
+		c.cfg.Logger.Debug("what other hubs have filed was not read; it is tried again", "err", err)
 	}
 }

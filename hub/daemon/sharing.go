@@ -36,6 +36,7 @@ func (h *hub) share(ctx context.Context, c Config, api string) error {
 		Store: h.store, Start: h.start, Logger: h.log,
 		Self: store.Hub{Name: c.sharedName(), Run: h.start.Fence().Hub, API: api, Version: h.options.Version, Began: clock.Now().UTC()},
 		Took: func(unit string) { h.control.Took(unit) }, Left: func(unit string) { h.control.Left(unit) },
+		Hears: func() bool { return h.link.Connected() },
 		Lacks: func() uint64 { return h.control.Link.Lacks() }, Whole: func() { h.control.Whole() },
 	})
 	h.start.Share(h.upkeep.others)

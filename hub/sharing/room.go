@@ -23,6 +23,8 @@ type Config struct {
 	Self store.Hub
 	// Took is called once this hub works a unit that it has not worked before, and Left when another one has taken it.
 	Took, Left func(unit string)
+	// Hears reports whether the hub hears agents now: it is connected to their broker.
+	Hears func() bool
 	// Lacks counts what this hub could not take of what agents report, and Whole has agents tell all of it again.
 	Lacks  func() uint64
 	Whole  func()
@@ -39,6 +41,7 @@ type Room struct {
 	self  store.Hub
 	own   uint64                   // beats that are stored
 	last  time.Duration            // when the newest was, since began
+	heard time.Duration            // when the hub heard agents last
 	alone bool                     // no other hub was there when this one began
 	gone  bool                     // this hub has ended
 	seen  map[string]hubs.Sighting // by run
@@ -155,6 +158,10 @@ func (r *Room) beat(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, beatTimeout)
 	defer cancel()
 	r.mu.Lock()
+	if r.cfg.Hears() {
+		r.heard = r.now()
+	}
+	r.self.Draining = r.now()-r.heard >= hubs.DeadAfter // another one may hear them
 	r.self.Beat++
 	r.self.Lacks = r.cfg.Lacks()
 	next := r.self

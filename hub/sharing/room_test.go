@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,6 +28,7 @@ type hub struct {
 	start *fence.Start
 	room  *Room
 	stop  func() error
+	deaf  atomic.Bool // it hears no agents
 
 	mu    sync.Mutex
 	moved []string // "took rack/r1"
@@ -100,7 +102,7 @@ func startHub(t *testing.T, mem *storetest.Memory, name string) *hub {
 		}
 	}
 	h.room = New(Config{
-		Store: h.store, Start: h.start, Self: store.Hub{Name: name, Run: h.start.Fence().Hub}, Took: note(took), Left: note(left), Lacks: func() uint64 { return 0 }, Whole: func() {}, Logger: slog.New(slog.DiscardHandler),
+		Store: h.store, Start: h.start, Self: store.Hub{Name: name, Run: h.start.Fence().Hub}, Took: note(took), Left: note(left), Hears: func() bool { return !h.deaf.Load() }, Lacks: func() uint64 { return 0 }, Whole: func() {}, Logger: slog.New(slog.DiscardHandler),
 	})
 	h.start.Share(h.room)
 	var running sync.WaitGroup
@@ -219,6 +221,38 @@ func TestHubs(t *testing.T) {
 		never(t, 20*time.Second, again, other)
 		if again.works() != everything {
 			t.Errorf("started again it works %q", again.works())
+		}
+	})
+}
+
+// A hub that hears no agents leaves them to one that does, and is given them back; where no hub hears any, nothing moves.
+func TestAHubThatHearsNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mem := storetest.NewMemory()
+		site(t, mem)
+		a, b := startHub(t, mem, "a"), startHub(t, mem, "b")
+		never(t, 20*time.Second, a, b)
+		one, other := a, b
+		if b.works() != "" {
+			one, other = b, a
+		}
+		for range 2 {
+			one.deaf.Store(true)
+			never(t, 12*time.Second, a, b)
+			if one.works() != "" || other.works() != everything {
+				t.Fatalf("who hears nobody works %q, the other one %q", one.works(), other.works())
+			}
+			other.deaf.Store(true)
+			never(t, 12*time.Second, a, b)
+			if other.works() != everything {
+				t.Fatalf("where nobody hears anything, %q and %q are worked", one.works(), other.works())
+			}
+			one.deaf.Store(false)
+			other.deaf.Store(false)
+			never(t, 12*time.Second, a, b)
+			if one.works() != everything {
+				t.Fatalf("who hears again works %q", one.works())
+			}
 		}
 	})
 }

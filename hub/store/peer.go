@@ -14,7 +14,7 @@ type Hub struct {
 	Run  string `json:"run"` // of this start
 	// Beat rises while it runs.
 	Beat     uint64 `json:"beat"`
-	Draining bool   `json:"draining,omitempty"` // it is about to end
+	Draining bool   `json:"draining,omitempty"` // it wants no work: it hears no agents
 	// Lacks counts what this hub could not take of what agents report, because it has not heard what that is told as a
 	// change of.
 	Lacks    uint64    `json:"lacks,omitempty"`

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	hubcluster "rackboot/hub/cluster"
+	"rackboot/hub/fence"
+	"rackboot/hub/plan/hubs"
 	"rackboot/protocol/resource"
 	"rackboot/state"
 )
@@ -57,10 +59,16 @@ func TestHubsShareAStore(t *testing.T) {
 		b.word(id, resource.HoldFenced)
 		s.release(id)
 	}
-	time.Sleep(7 * time.Second) // both are settled: who has it keeps it, or has it for good
-	first := works()
+	first := hubs.First(fence.Site, []hubs.Member{{Name: "a", Settled: true}, {Name: "b", Settled: true}})
+	worksIn(first, 30*time.Second) // both are settled: it has it for good
 	second := map[string]string{"a": "b", "b": "a"}[first]
 	one, other := by[first], by[second]
+
+	one.toHub.block() // the broker alone
+	worksIn(second, 30*time.Second)
+	one.release(one.hold("deaf"))
+	one.toHub.cut(false)
+	worksIn(first, 30*time.Second)
 
 	one.toHub.block()
 	for _, p := range one.toStore {

@@ -10,7 +10,7 @@ type Member struct {
 	Name     string // stays over restarts
 	Run      string // of this start
 	Settled  bool
-	Draining bool // it is about to end, and wants no work
+	Draining bool // it wants no work: it hears no agents
 }
 
 // View is what a hub knows of itself and of others.
@@ -23,7 +23,8 @@ type View struct {
 
 // First is the name of the hub that should own a unit: of those that are settled and do not drain the one with the
 // highest hash of its name and the unit's (rendezvous hashing; Thaler and Ravishankar, 1998). So each hub that comes or
-// goes moves only what is its own. Of hubs that all drain, or are not settled, it is empty.
+// goes moves only what is its own. Of hubs that all drain, as without a broker, or are not settled, it is empty: who has
+// the unit keeps it.
 func First(unit string, members []Member) string {
 	best, first := "", ""
 	for _, m := range members {
