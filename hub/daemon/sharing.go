@@ -26,10 +26,10 @@ func (c *Config) sharedName() string {
 
 // share has the hub work besides others on its store. One that is to be alone is, or does not start.
 func (h *hub) share(ctx context.Context, c Config, api string) error {
-	if h.start.Lost() != nil {
-		return nil
-	}
-	if !c.shares() {
+	if h.start.Lost() != nil || !c.shares() {
+		if err := h.reg.Register(sharing.Alone(h.start, h.store.Objects)); err != nil || h.start.Lost() != nil {
+			return err
+		}
 		return h.alone(ctx)
 	}
 	h.upkeep.others = sharing.New(sharing.Config{
@@ -40,7 +40,7 @@ func (h *hub) share(ctx context.Context, c Config, api string) error {
 		Lacks: func() uint64 { return h.control.Link.Lacks() }, Whole: func() { h.control.Whole() },
 	})
 	h.start.Share(h.upkeep.others)
-	return h.reg.Register(h.upkeep.others)
+	return h.reg.Register(h.upkeep.others.Metrics())
 }
 
 // alone removes what hubs have left that shared the store and do not run. It waits to see whether one does, where there

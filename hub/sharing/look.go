@@ -26,7 +26,7 @@ const takers = 8
 func (r *Room) look(ctx context.Context) {
 	v := r.view()
 	r.metrics.members.Set(float64(len(v.Others) + 1))
-	units := r.racks()
+	units := racksOf(r.cfg.Store.Objects)
 	if r.take(ctx, v, units) {
 		r.take(ctx, v, []string{fence.Site})
 	}
@@ -103,9 +103,9 @@ func (r *Room) view() hubs.View {
 	return v
 }
 
-// racks are the units of racks, in order.
-func (r *Room) racks() (out []string) {
-	for _, rack := range store.List[*resource.Rack](r.cfg.Store.Objects) {
+// racksOf are the units of racks, in order.
+func racksOf(objects *store.Objects) (out []string) {
+	for _, rack := range store.List[*resource.Rack](objects) {
 		out = append(out, wake.RackUnit(rack.Metadata.Name))
 	}
 	return out

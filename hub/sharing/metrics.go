@@ -1,6 +1,11 @@
 package sharing
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"rackboot/hub/fence"
+	"rackboot/hub/store"
+)
 
 type metrics struct {
 	members, units prometheus.Gauge
@@ -27,20 +32,45 @@ func newMetrics() metrics {
 	return m
 }
 
-func (r *Room) collectors() []prometheus.Collector {
-	return []prometheus.Collector{r.metrics.members, r.metrics.units, r.metrics.moved}
+func (m metrics) collectors() []prometheus.Collector {
+	return []prometheus.Collector{m.members, m.units, m.moved}
 }
 
 // Describe implements prometheus.Collector.
-func (r *Room) Describe(ch chan<- *prometheus.Desc) {
-	for _, c := range r.collectors() {
+func (m metrics) Describe(ch chan<- *prometheus.Desc) {
+	for _, c := range m.collectors() {
 		c.Describe(ch)
 	}
 }
 
 // Collect implements prometheus.Collector.
-func (r *Room) Collect(ch chan<- prometheus.Metric) {
-	for _, c := range r.collectors() {
+func (m metrics) Collect(ch chan<- prometheus.Metric) {
+	for _, c := range m.collectors() {
 		c.Collect(ch)
 	}
+}
+
+// Metrics are those of the room.
+func (r *Room) Metrics() prometheus.Collector { return r.metrics }
+
+// alone is a hub that shares its store with nobody: it works everything until another one takes over.
+type alone struct {
+	metrics
+	start   *fence.Start
+	objects *store.Objects
+}
+
+// Alone are the metrics of a hub that shares its store with nobody.
+func Alone(start *fence.Start, objects *store.Objects) prometheus.Collector {
+	return alone{newMetrics(), start, objects}
+}
+
+// Collect implements prometheus.Collector.
+func (a alone) Collect(ch chan<- prometheus.Metric) {
+	a.members.Set(1)
+	a.units.Set(0)
+	if a.start.Works(fence.Site) {
+		a.units.Set(float64(len(racksOf(a.objects)) + 1))
+	}
+	a.metrics.Collect(ch)
 }

@@ -121,7 +121,7 @@ func startHub(t *testing.T, mem *storetest.Memory, name string) *hub {
 // works are the units that a hub works.
 func (h *hub) works() string {
 	var out []string
-	for _, unit := range append(h.room.racks(), fence.Site) {
+	for _, unit := range append(racksOf(h.store.Objects), fence.Site) {
 		if h.room.Works(unit) {
 			out = append(out, unit)
 		}

@@ -56,7 +56,7 @@ func walks() []walk {
 			"hub/plan.Fleet.Indexed", "hub/plan.Fleet.selectorLabels",
 		}},
 		{"every rack is to have a turn", []string{"hub/wake.Units.All", "hub/wake.Units.rackNames"}},
-		{"every rack is worked by some hub", []string{"hub/sharing.Room.racks"}},
+		{"every rack is worked by some hub", []string{"hub/sharing.racksOf"}},
 		{"a turn goes over its view once, and looks up what it needs for each", []string{
 			"hub/claims.Room.Turn", "hub/claims.Room.Allot", "hub/claims.Room.Offer", "hub/control.Control.share", "hub/control.Control.vacate", "hub/inventory.Room.Find", "hub/inventory.Room.SeeBehind", "hub/dispatch.Room.Give", "hub/approvals.Room.Turn",
 			"hub/images.Room.Turn", "hub/maintenance.Room.Turn", "hub/discovery.Room.Turn", "hub/env.Room.InForce",
