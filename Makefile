@@ -45,11 +45,11 @@ help: ## list the targets
 build: ## the six programs, into bin/
 	$(BUILD) -o bin/ ./cmd/rack...
 
-# The two packages that take longest, integration/rack and integration/site, mostly wait: one
-# package more than there are processors runs beside them.
+# Those that take longest mostly wait: they begin first, and one package more than there are processors runs at once.
+LONGEST    = rackboot/integration/site rackboot/integration/rack
 .PHONY: test
 test: ## the tests that need nothing but Go, the long ones with fewer steps
-	@RACKBOOT_TEST_SHORT=1 $(GO) test -p $$(($$(nproc) + 1)) $(ARGS) $$(echo $(TESTED) | tr ' ' '\n' | grep -Ev '$(WALKS)$$')
+	@RACKBOOT_TEST_SHORT=1 $(GO) test -p $$(($$(nproc) + 1)) $(ARGS) $(LONGEST) $$(echo $(TESTED) | tr ' ' '\n' | grep -Ev '$(WALKS)$$')
 
 .PHONY: walks
 walks: ## what make test leaves out: walks through faults, vectors of holds, hints on every simulated BMC

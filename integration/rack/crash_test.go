@@ -153,7 +153,8 @@ func must(err error) {
 // crashBench is a bench whose agent is killed; BMC, firmware and registry live on.
 type crashBench struct {
 	*bench
-	stages []stage
+	stages   []stage
+	patience time.Duration // how long a first boot may stand still before a person cuts power
 }
 
 // stage seals the documents as they stand, with short times.
@@ -198,7 +199,13 @@ func newCrashBench(t *testing.T, flow crashFlow) (*crashBench, string) {
 	if flow.bmc != "" {
 		personality = presetOf(t, flow.bmc)
 	}
-	b := &crashBench{bench: newBenchOf(t, filepath.Join(dir, "agent"), 1, personality, func(c *sim.ServerConfig) { c.UserData = true })}
+	b := &crashBench{patience: patience}
+	b.bench = newBenchOf(t, filepath.Join(dir, "agent"), 1, personality, func(c *sim.ServerConfig) {
+		c.UserData = true
+		if flow.patient {
+			c.Speed, b.patience = speed/4, 40*time.Second
+		}
+	})
 	b.socket = socketPath(t)
 	flow.run(b)
 	raw, err := json.Marshal(script{
@@ -352,8 +359,8 @@ func crash(t *testing.T, child statetest.Child, flow crashFlow, point string, n 
 	}
 }
 
-// patience is how long a first boot may stand still before a person cuts power: as it was reported, and as
-// the machine itself was seen. A report may be old.
+// patience is how long a first boot may stand still before a person cuts power, of a flow that is not patient:
+// as it was reported, and as the machine itself was seen. A report may be old.
 const patience = 2 * time.Second
 
 // reach waits for the end of a stage. Where firmware found nobody while the agent
@@ -378,7 +385,7 @@ func (b *crashBench) reach(st stage) bool {
 		switch {
 		case r.Observation.Power != protocol.PowerOn || r.Provisioned != nil || r.PowerEpoch != epoch:
 			on, epoch = time.Now(), r.PowerEpoch
-		case time.Since(on) > patience && b.still(patience):
+		case time.Since(on) > b.patience && b.still(b.patience):
 			on = time.Now()
 			if err := errors.Join(b.servers[0].BMC.PullPower(), b.servers[0].BMC.RestorePower()); err != nil {
 				b.t.Fatal(err)

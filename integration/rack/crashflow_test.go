@@ -17,6 +17,9 @@ type crashFlow struct {
 	run func(*crashBench)
 	at  string
 	bmc string // the preset of its BMC; empty is one with two virtual drives
+	// patient says that firmware asks for half a minute, and that nobody cuts its power before: whatever the
+	// machine that runs the test has to do besides, the agent that is started again is there in time.
+	patient bool
 }
 
 func crashFlows() map[string]crashFlow {

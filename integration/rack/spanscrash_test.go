@@ -20,7 +20,7 @@ func TestTraceOverCrash(t *testing.T) {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
 			var spans *spanStore
-			b, dir := newCrashBench(t, crashFlow{run: func(b *crashBench) {
+			b, dir := newCrashBench(t, crashFlow{patient: true, run: func(b *crashBench) {
 				spans, b.spansTo = newSpanStore(t)
 				b.claim(0)
 				b.stage("claim", "booted")
