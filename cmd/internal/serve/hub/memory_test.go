@@ -33,8 +33,9 @@ func TestTooMuch(t *testing.T) {
 		{500 * mib, 30 * mib, 20}, // at rest
 		{500 * mib, 50 * mib, 30},
 		{500 * mib, 57 * mib, 30},
-		{500 * mib, 500 * mib, 50}, // while it installs
-		{0, 100 * mib, 50},
+		{500 * mib, 100 * mib, 60},
+		{500 * mib, 500 * mib, 100}, // while it installs
+		{0, 100 * mib, 100},
 		{0, 0, 20},
 	} {
 		if got := percent(row.live, row.allocated); got != row.want {
