@@ -38,7 +38,7 @@ func New(cfg Config) (*API, error) {
 		return nil, err
 	}
 	working := bulk.New(bulk.Config{
-		Bulks: cfg.Store.Requests.Bulks, Requests: cfg.Store.Requests, Asker: g, Clock: cfg.Clock, Registerer: cfg.Registerer, Logger: cfg.Logger, Idle: cfg.Idle,
+		Bulks: cfg.Store.Requests.Bulks, Requests: cfg.Store.Requests, Asker: g, Clock: cfg.Clock, Registerer: cfg.Registerer, Logger: cfg.Logger, Idle: cfg.Idle, Under: cfg.Under,
 	})
 	fill(table, cfg, g, working)
 	return &API{g, working}, nil

@@ -34,6 +34,8 @@ type Config struct {
 	Version    string // of the hub, for the OpenAPI document
 	// Idle reports whether another hub on the same store works off what is asked of many; nil is never.
 	Idle func() bool
+	// Under has what is written with a context expect that this hub does so; nil expects nothing.
+	Under func(context.Context) context.Context
 	// Vault encrypts Secrets; nil if this hub has none.
 	Vault Vault
 	// Ready says why the hub cannot do its work; nil error when it can. It is asked by

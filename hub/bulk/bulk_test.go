@@ -19,6 +19,7 @@ import (
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
+	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
 	"rackboot/state"
 )
@@ -34,6 +35,7 @@ type hub struct {
 	at, top int  // at once
 	narrow  bool // callers with a scope are refused
 	did     func(n int)
+	run     string // what the ids of its requests begin with, where there is another hub
 }
 
 // dying is a store whose process ends at a write: that one and all later ones fail.
@@ -102,8 +104,12 @@ func (h *hub) open(t *testing.T) {
 	}
 }
 
-func (h *hub) room() *Room {
-	return New(Config{Bulks: h.store.Requests.Bulks, Requests: h.store.Requests, Asker: h, Clock: time.Now, Registerer: prometheus.NewRegistry(), Logger: slog.New(slog.DiscardHandler)})
+func (h *hub) room() *Room { return h.roomOf(Config{}) }
+
+func (h *hub) roomOf(c Config) *Room {
+	c.Bulks, c.Requests, c.Asker, c.Clock = h.store.Requests.Bulks, h.store.Requests, h, time.Now
+	c.Registerer, c.Logger = prometheus.NewRegistry(), slog.New(slog.DiscardHandler)
+	return New(c)
 }
 
 func (h *hub) Client(name string) (access.Caller, bool) {
@@ -137,7 +143,7 @@ func (h *hub) Inside(ctx context.Context, who access.Caller, _, path string, bod
 		server := strings.Split(path, "/")[3]
 		n := h.done[path] + 1
 		if err := h.store.Requests.Put(context.WithoutCancel(ctx), store.StoredRequest{
-			Request: resource.Request{ID: fmt.Sprintf("%s-%d", server, n), Server: server, Action: req.Action, By: who.Name, Ref: req.Ref, NotAfter: time.Now()}, Rack: "r",
+			Request: resource.Request{ID: fmt.Sprintf("%s%s-%d", h.run, server, n), Server: server, Action: req.Action, By: who.Name, Ref: req.Ref, NotAfter: time.Now()}, Rack: "r",
 			Report: resource.RequestReport{Outcome: resource.OutcomeDone},
 		}); err != nil {
 			return api.ProblemOf(err)
@@ -385,6 +391,85 @@ func TestAPartThatAnotherHasWritten(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A hub that was stopped in the middle of a round, and does not know yet that another one has taken over, makes no request
+// that the other one makes too.
+func TestAHubThatIsDeposedMakesNoRequest(t *testing.T) {
+	const unit = "site"
+	synctest.Test(t, func(t *testing.T) {
+		first := newHub(t)
+		own := store.Unit{Name: unit, Owner: message.Fence{Number: 1, Hub: "run-a"}}
+		if err := first.store.Units.Put(t.Context(), &own); err != nil {
+			t.Fatal(err)
+		}
+		under := func(run string) func(context.Context) context.Context {
+			return func(ctx context.Context) context.Context { return store.Under(ctx, unit, run) }
+		}
+		var second *hub
+		var working sync.WaitGroup
+		var taken time.Time
+		first.did = func(n int) {
+			if n != 7 {
+				return
+			}
+			second = &hub{run: "b", kv: first.kv, clients: first.clients, done: map[string]int{}, refused: map[string]error{}}
+			second.open(t)
+			u, err := second.store.Units.Newest(t.Context(), unit)
+			if err != nil {
+				t.Error(err)
+			}
+			u.Owner = message.Fence{Number: 2, Hub: "run-b"}
+			if err := second.store.Units.Put(t.Context(), &u); err != nil {
+				t.Error(err)
+			}
+			taken = time.Now()
+			working.Go(func() {
+				r := second.roomOf(Config{Under: under("run-b")})
+				if s := run(t, second, r, "01a"); s.State != api.BulkDone || s.Done != 30 {
+					t.Errorf("%+v", s)
+				}
+			})
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		r := first.roomOf(Config{Under: under("run-a"), Idle: func() bool {
+			first.mu.Lock()
+			defer first.mu.Unlock()
+			return !taken.IsZero() && time.Since(taken) > 3*time.Second
+		}})
+		accept(t, r, reboot("01a"), servers(30))
+		var all sync.WaitGroup
+		all.Go(func() { _ = r.Run(ctx) })
+		time.Sleep(time.Minute) // of a bubble
+		stop()
+		all.Wait()
+		working.Wait()
+		if second == nil {
+			t.Fatal("nobody took over")
+		}
+		second.open(t)
+		made := map[string]int{}
+		for _, q := range second.store.Requests.List() {
+			made[q.Server]++
+		}
+		for server, n := range made {
+			if n != 1 {
+				t.Errorf("%s has %d requests", server, n)
+			}
+		}
+		if n := first.made() + second.made(); len(made) != 30 || n != 30 {
+			t.Errorf("%d servers have a request, and %d were made", len(made), n)
+		}
+	})
+}
+
+func (h *hub) made() (n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, times := range h.done {
+		n += times
+	}
+	return n
 }
 
 func TestTwoOperationsOnTheSameServers(t *testing.T) {

@@ -51,6 +51,9 @@ type Config struct {
 	Logger     *slog.Logger
 	// Idle reports whether another hub on the same store works off what is asked; nil is never.
 	Idle func() bool
+	// Under has what is written with a context expect that this hub still works off what is asked; nil expects nothing. A hub
+	// that was stopped in the middle of an operation then makes no request that the other one makes too.
+	Under func(context.Context) context.Context
 }
 
 // Room is where bulk operations are. It is safe for concurrent use.
@@ -64,6 +67,9 @@ type Room struct {
 
 // New makes a Room.
 func New(cfg Config) *Room {
+	if cfg.Under == nil {
+		cfg.Under = func(ctx context.Context) context.Context { return ctx }
+	}
 	r := &Room{cfg: cfg, fresh: make(chan struct{}, 1)}
 	r.items = newItems(cfg.Registerer)
 	for _, s := range []api.BulkState{api.BulkRunning, api.BulkStopped, api.BulkCancelled, api.BulkDone} {
@@ -155,7 +161,7 @@ func (r *Room) Run(ctx context.Context) error {
 			if b.EndedAt == nil && !running[b.ID] {
 				running[b.ID] = true
 				works.Go(func() {
-					r.work(ctx, b.ID)
+					r.work(r.cfg.Under(ctx), b.ID)
 					mu.Lock()
 					defer mu.Unlock()
 					delete(running, b.ID)

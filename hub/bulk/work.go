@@ -91,8 +91,8 @@ func (r *Room) work(ctx context.Context, id string) {
 	r.end(ctx, id, false)
 }
 
-// round tries some names at once, and those again for a while that the hub could not do then; false if ctx ends before, and what
-// failed may have failed by that.
+// round tries some names at once, and those again for a while that the hub could not do then; false if ctx ends before or another
+// hub has taken over, and what failed may have failed by that.
 //
 // The hub may end before the results are written, and then they are tried again. A hold with the same caller, key and server
 // is the same hold, and a release of what was released is none. A request carries the operation in its ref, or one of its caller:
@@ -117,7 +117,7 @@ func (r *Room) round(ctx context.Context, b store.StoredBulk, round []*store.Bul
 			})
 		}
 		all.Wait()
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || r.idle() {
 			return false
 		}
 		var again []*store.BulkItem
@@ -225,17 +225,17 @@ func (r *Room) end(ctx context.Context, id string, stopped bool) {
 	})
 }
 
-// insist does something until it succeeds; false if ctx ends before.
+// insist does something until it succeeds; false if ctx ends before, or another hub has taken over.
 func (r *Room) insist(ctx context.Context, do func() error) bool {
 	for {
 		err := do()
 		if err == nil {
 			return true
 		}
-		if ctx.Err() == nil {
+		if ctx.Err() == nil && !r.idle() {
 			r.cfg.Logger.Warn("bulk operation not written", "err", err)
 		}
-		if !wait(ctx) {
+		if !wait(ctx) || r.idle() {
 			return false
 		}
 	}

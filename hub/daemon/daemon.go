@@ -283,7 +283,7 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 		Authority: h.keys.CAPEM(), Vault: h.vault,
 		Limits:   gate.Limits{CallerPerSecond: c.Limits.CallerPerSecond, SourcePerSecond: c.Limits.SourcePerSecond, JoinPerSecond: c.Limits.JoinPerSecond},
 		Recorder: h.audit, AuditLog: h.audit, Backups: backups, Webhooks: hooks, ISOs: h.isos, AgentPackages: packs, Clock: clock.Now, NewID: newID, Registerer: h.reg,
-		Logger: h.log, Version: h.options.Version, Idle: func() bool { return !h.worksSite() }, Ready: h.ready, Writable: h.writable, Support: h.support(),
+		Logger: h.log, Version: h.options.Version, Idle: func() bool { return !h.worksSite() }, Under: h.underSite, Ready: h.ready, Writable: h.writable, Support: h.support(),
 	})
 	if err != nil {
 		return err

@@ -75,3 +75,6 @@ func (h *hub) alone(ctx context.Context) error {
 
 // worksSite reports whether this hub does what is done once for all racks.
 func (h *hub) worksSite() bool { return h.start.Works(fence.Site) }
+
+// underSite has what is written with a context expect that this hub still does so.
+func (h *hub) underSite(ctx context.Context) context.Context { return h.start.Under(ctx, fence.Site) }
