@@ -3,7 +3,9 @@ package accounts
 import (
 	"bytes"
 	"flag"
+	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -42,6 +44,35 @@ func TestExample(t *testing.T) {
 	}
 	if !bytes.Equal(got, want) {
 		t.Errorf("%s is not what is printed; -update writes it:\n%s", path, got)
+	}
+}
+
+// The file is included within accounts, also beside others, as the guide says.
+func TestIncluded(t *testing.T) {
+	dir := t.TempDir()
+	raw, err := NATS(example())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"rackboot-accounts.conf": string(raw),
+		"alone.conf":             `accounts { include "rackboot-accounts.conf" }`,
+		"beside.conf":            `accounts { include "rackboot-accounts.conf", OWN: { users: [] } }`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{"alone.conf": "RACKBOOT RACKBOOT_STORE", "beside.conf": "OWN RACKBOOT RACKBOOT_STORE"} {
+		parsed, err := conf.ParseFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		has, _ := parsed["accounts"].(map[string]any)
+		if got := strings.Join(slices.Sorted(maps.Keys(has)), " "); got != want || len(parsed) != 1 {
+			t.Errorf("%s has the accounts %q", name, got)
+		}
 	}
 }
 
