@@ -7,7 +7,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"rackboot/protocol"
+	"rackboot/hub/accounts"
 )
 
 // gate decides who a connection is and what it may do.
@@ -72,25 +72,20 @@ func (g *gate) check(c server.ClientAuthentication) bool {
 	return true
 }
 
-// permissions are derived from the name and cannot hold a wildcard: ValidName
-// allows no . * or >.
+// permissions are derived from the name and cannot hold a wildcard.
 func (g *gate) permissions(name string) (*server.Permissions, bool) {
-	const all = "*"
-	switch {
-	case name == g.hub:
-		return permit(append(below("rb.v1.a."+all+".d"), below("rb.v1.h")...), below("rb.v1.a."+all+".u")), true
-	case protocol.ValidName(name):
-		return permit([]string{"rb.v1.a." + name + ".u.>"}, append(below("rb.v1.a."+name+".d"), below("rb.v1.h")...)), true
+	if name == g.hub {
+		return permit(accounts.Hub()), true
+	}
+	if r, ok := accounts.Agent(name); ok {
+		return permit(r), true
 	}
 	return nil, false
 }
 
-// below is a level and all below it, which is what MQTT means by level/#.
-func below(level string) []string { return []string{level, level + ".>"} }
-
-func permit(publish, subscribe []string) *server.Permissions {
+func permit(r accounts.Rights) *server.Permissions {
 	return &server.Permissions{
-		Publish:   &server.SubjectPermission{Allow: publish},
-		Subscribe: &server.SubjectPermission{Allow: subscribe},
+		Publish:   &server.SubjectPermission{Allow: r.PublishSubjects()},
+		Subscribe: &server.SubjectPermission{Allow: r.SubscribeSubjects()},
 	}
 }

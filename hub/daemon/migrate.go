@@ -41,7 +41,7 @@ const opMigrate = "move the hub's store"
 // revisions and times, and compares both. It may be run again after it was interrupted: what is whole there already is
 // compared only. The store that was left stays, in the folder under another name, so that no hub opens it by mistake.
 //
-// Errors: invalid; conflict where something else is there already; unavailable, timeout.
+// Errors: invalid; conflict where something else is there already, or a hub works there; unavailable, timeout.
 func Migrate(ctx context.Context, c Config, to Move, crash state.Crasher) (out Moved, err error) {
 	if c.Store.NATS == nil {
 		return out, protocol.Errorf(protocol.CodeInvalid, opMigrate, "the hub's file has no store.nats").
@@ -56,6 +56,9 @@ func Migrate(ctx context.Context, c Config, to Move, crash state.Crasher) (out M
 		return out, err
 	}
 	defer far.close()
+	if err := deserted(ctx, far.streams); err != nil {
+		return out, err
+	}
 	if to == MoveToNATS && !exists(c.path("store/jetstream")) {
 		return out, protocol.Errorf(protocol.CodeNotFound, opMigrate, "%s has no store", c.DataDir).WithHint("dataDir of the hub's file is its folder")
 	}

@@ -11,8 +11,8 @@ import (
 	"rackboot/state"
 )
 
-// offlineStore is the store of a hub that does not run. The folder is locked: no hub may run on it. A hub on
-// another host that has the same NATS servers is not seen.
+// offlineStore is the store of a hub that does not run. The folder is locked: no hub may run on it, nor on
+// another host beside it (deserted).
 type offlineStore struct {
 	*store.Store
 
@@ -34,7 +34,14 @@ func (c Config) openOffline(ctx context.Context, keys *pki.PKI, crash state.Cras
 		b.Close()
 		return offlineStore{}, err
 	}
-	st, up, err := openStore(ctx, c, at, nil, log, crash, accept)
+	var st *store.Store
+	var up upkeep
+	if c.Store.NATS != nil {
+		err = deserted(ctx, at.streams)
+	}
+	if err == nil {
+		st, up, err = openStore(ctx, c, at, nil, log, crash, accept)
+	}
 	if err != nil {
 		at.close()
 		b.Close()

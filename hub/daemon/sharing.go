@@ -2,7 +2,7 @@ package daemon
 
 import (
 	"context"
-	"time"
+	"errors"
 
 	"rackboot/hub/fence"
 	"rackboot/hub/plan/hubs"
@@ -46,26 +46,15 @@ func (h *hub) share(ctx context.Context, c Config, api string) error {
 // alone removes what hubs have left that shared the store and do not run. It waits to see whether one does, where there
 // are any.
 func (h *hub) alone(ctx context.Context) error {
-	before := h.store.Hubs.List()
-	if len(before) == 0 {
-		return nil
+	silent, err := silence(ctx, h.store.Hubs.List(), h.store.Hubs.Newest, 2*hubs.BeatEvery+hubs.BeatEvery/2)
+	if busy, is := errors.AsType[*beatsError](err); is {
+		return protocol.Errorf(protocol.CodeConflict, "use the hub's store", "%w", busy).
+			WithHint("set broker.url, so that this hub hears the agents too and shares the store; or stop the other one")
 	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(2*hubs.BeatEvery + hubs.BeatEvery/2):
+	if err != nil {
+		return err
 	}
-	for _, was := range before {
-		u, err := h.store.Hubs.Newest(ctx, was.Name)
-		switch {
-		case protocol.CodeOf(err) == protocol.CodeNotFound:
-			continue
-		case err != nil:
-			return err
-		case u.Revision != was.Revision:
-			return protocol.Errorf(protocol.CodeConflict, "use the hub's store", "hub %s at %s works on it", u.Name, u.API).
-				WithHint("set broker.url, so that this hub hears the agents too and shares the store; or stop the other one")
-		}
+	for _, u := range silent {
 		if err := h.store.Hubs.Remove(ctx, u); err != nil {
 			return err
 		}

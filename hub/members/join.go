@@ -177,6 +177,10 @@ func (c *Room) Join(ctx context.Context, q api.JoinRequest) (api.JoinAnswer, err
 	if err := c.certified(ctx, name, func(k *certificate) { *k = c.issued(cert); k.Trust = TrustOf(c.cfg.Standing) }); err != nil {
 		return api.JoinAnswer{}, err
 	}
+	if c.cfg.Cut == nil {
+		c.cfg.Logger.Info("an agent has joined; the broker must let it in", "agent", name, "rack", t.Rack,
+			"hint", "where its users are written down, rackboot-hub broker-config --check says whether the agent is among them")
+	}
 	does := "serves"
 	if t.Standby {
 		does = "stands by for"

@@ -36,7 +36,7 @@ func (c *Room) Revoke(ctx context.Context, agent string, r api.EndRequest, by st
 		c.cfg.Events.OwnOf(ctx, events.AgentTarget(agent), "", resource.EventRevoked, fmt.Sprintf("agent %s of rack %s, by %s: %s", agent, rack, by, r.Reason))
 	}
 	if c.cfg.Cut == nil {
-		out.Broker = "the broker is not the hub's own: remove the agent's permissions there, and end its connection"
+		out.Broker = "the broker is not the hub's own: rackboot-hub broker-config writes its users down without this agent; have the broker read that, and end the connection if it does not"
 	} else if out.Cut, err = c.cfg.Cut(agent); err != nil {
 		return out, err // said again, it is tried again
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/state"
 )
 
 // Hub is one of the hubs that share a store, as it says itself.
@@ -30,25 +31,48 @@ type Hubs struct{ core *core }
 // List returns them in order of their names. One that cannot be read is left out, and logged when it is written.
 func (hs *Hubs) List() (out []Hub) {
 	for _, e := range hs.core.mirror.list(hubBucket) {
-		_, name := split(e.Key)
-		h := Hub{Name: name, Revision: e.Revision}
-		if json.Unmarshal(e.Value, &h) == nil {
+		if h, err := readHub(e.Entry); err == nil {
 			out = append(out, h)
 		}
 	}
 	return out
 }
 
+func readHub(e state.Entry) (Hub, error) {
+	_, name := split(e.Key)
+	h := Hub{Name: name, Revision: e.Revision}
+	return h, json.Unmarshal(e.Value, &h)
+}
+
+// HubsIn returns the hubs that share a store that is not opened. It reads the whole store. The codes are unavailable and
+// timeout.
+func HubsIn(ctx context.Context, kv state.KV) (out []Hub, err error) {
+	entries, _, err := kv.List(ctx, hubBucket+".")
+	if err != nil {
+		return nil, stateError("list the hubs of a store", err)
+	}
+	for _, e := range entries {
+		if h, err := readHub(e); err == nil {
+			out = append(out, h)
+		}
+	}
+	return out, nil
+}
+
 // Newest reads one from the store itself. The codes are not_found, internal, unavailable and timeout.
 func (hs *Hubs) Newest(ctx context.Context, name string) (Hub, error) {
+	return HubIn(ctx, hs.core.kv, name)
+}
+
+// HubIn reads one from a store that is not opened. The codes are those of Newest.
+func HubIn(ctx context.Context, kv state.KV, name string) (Hub, error) {
 	const op = "read a hub"
-	h := Hub{Name: name}
-	e, err := hs.core.kv.Get(ctx, hubBucket+"."+name)
+	e, err := kv.Get(ctx, hubBucket+"."+name)
 	if err != nil {
-		return h, stateError(op, err)
+		return Hub{Name: name}, stateError(op, err)
 	}
-	h.Revision = e.Revision
-	if err := json.Unmarshal(e.Value, &h); err != nil {
+	h, err := readHub(e)
+	if err != nil {
 		return h, protocol.Errorf(protocol.CodeInternal, op, "%q: %w", e.Key, err)
 	}
 	return h, nil

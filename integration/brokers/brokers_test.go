@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	hubdaemon "rackboot/hub/daemon"
 )
 
 // place is a broker as hub and agent see it.
@@ -18,6 +20,9 @@ type place struct {
 	kill, start func()
 	// away takes away what the agent is connected to, and back brings it back.
 	away, back func()
+	// written is who may do what, where that is written down.
+	written written
+	clients []string // addresses of listeners for NATS clients
 }
 
 // examples is the folder of the configurations that the brokers run.
@@ -44,17 +49,28 @@ func example(t *testing.T, name, to string, pairs ...string) {
 }
 
 // mosquitto is one Mosquitto with the example files.
-func mosquitto(t *testing.T, s *site) *place {
+func mosquitto(t *testing.T, s *site) *place { return startMosquitto(t, s, false) }
+
+// mosquittoWritten is one Mosquitto whose users are written down one by one.
+func mosquittoWritten(t *testing.T, s *site) *place { return startMosquitto(t, s, true) }
+
+func startMosquitto(t *testing.T, s *site, write bool) *place {
 	program := mosquittoProgram(t)
 	dir := t.TempDir()
 	ca := s.caFor(dir)
 	sv := &server{t: t, name: "mosquitto", dir: dir, addr: freeAddress(t), program: program, tls: s.hubTLS(ca)}
 	_, port, _ := net.SplitHostPort(sv.addr)
 	conf := filepath.Join(dir, "mosquitto.conf")
-	example(t, "mosquitto.acl", filepath.Join(dir, "mosquitto.acl"))
+	acl := filepath.Join(dir, "mosquitto.acl")
+	p := &place{external: true, addrs: []string{sv.addr}, caFile: ca, kill: sv.kill}
+	if write {
+		p.written = written{hubdaemon.BrokerMosquitto, acl, []*server{sv}, "Reloading config."}
+		s.write(acl, string(s.users(p.written.kind, true)))
+	} else {
+		example(t, "mosquitto.acl", acl)
+	}
 	example(t, "mosquitto.conf", conf, "/etc/mosquitto/rackboot/", dir+"/", "listener 8883", "listener "+port+" 127.0.0.1\nuser root")
 	sv.args = []string{"-c", conf}
-	p := &place{external: true, addrs: []string{sv.addr}, caFile: ca, kill: sv.kill}
 	p.start = func() { sv.start(); sv.listens() }
 	p.start()
 	t.Cleanup(sv.kill)
@@ -63,7 +79,7 @@ func mosquitto(t *testing.T, s *site) *place {
 
 const nodes = 3
 
-// nats is a cluster of three nodes with the example file.
+// nats is a cluster of three nodes with the example file, and with the users that are written down.
 func nats(t *testing.T, s *site) *place {
 	program := natsProgram(t)
 	dir := t.TempDir()
@@ -74,18 +90,23 @@ func nats(t *testing.T, s *site) *place {
 		routes[i] = freeAddress(t)
 	}
 	p := &place{external: true, caFile: ca}
+	p.written = written{kind: hubdaemon.BrokerNATS, file: filepath.Join(dir, "rackboot-accounts.conf"), log: "Reloaded server configuration"}
+	s.write(p.written.file, string(s.users(p.written.kind, true)))
 	for i := range nodes {
+		client := freeAddress(t)
+		p.clients = append(p.clients, client)
 		name := fmt.Sprintf("nats-%d", i+1)
 		sv := &server{t: t, name: name, dir: dir, addr: freeAddress(t), program: program, tls: s.hubTLS(ca)}
 		conf := filepath.Join(dir, name+".conf")
 		example(t, "nats.conf", conf,
 			"/etc/nats/nats-ca.pem", ca, "/etc/nats/", dir+"/", "/var/lib/nats", filepath.Join(dir, name),
-			"server_name: nats-1", "server_name: "+name, "127.0.0.1:4222", freeAddress(t), "0.0.0.0:8883", sv.addr, "0.0.0.0:6222", routes[i],
+			"jetstream {", "jetstream {\n  sync_interval: always", "server_name: nats-1", "server_name: "+name, "listen: 127.0.0.1:4222", "listen: "+client, "0.0.0.0:8883", sv.addr, "0.0.0.0:6222", routes[i],
 			"nats-1.example.com:6222", routes[0], "nats-2.example.com:6222", routes[1], "nats-3.example.com:6222", routes[2])
 		sv.args = []string{"-c", conf}
 		all = append(all, sv)
 		p.addrs = append(p.addrs, sv.addr)
 	}
+	p.written.servers = all
 	each := func(do func(*server)) {
 		for _, sv := range all {
 			do(sv)

@@ -11,8 +11,10 @@ import (
 	"time"
 
 	hubcluster "rackboot/hub/cluster"
+	hubdaemon "rackboot/hub/daemon"
 	"rackboot/hub/fence"
 	"rackboot/hub/plan/hubs"
+	"rackboot/protocol"
 	"rackboot/protocol/resource"
 	"rackboot/state"
 )
@@ -91,10 +93,26 @@ func TestHubsShareAStore(t *testing.T) {
 
 	one.stopHub()
 	worksIn(second, 5*time.Second)
+	one.keepsOff(t)
 	other.release(id)
 	other.running("released")
 	if network, _, _, installs := other.server.Boots.Counts(); network != 1 || installs != 1 {
 		t.Errorf("%d network boots and %d installations, want 1 and 1", network, installs)
+	}
+}
+
+// keepsOff tries what is done while all hubs are stopped, on a hub that is, while another one works.
+func (s *site) keepsOff(t *testing.T) {
+	t.Helper()
+	for name, do := range map[string]func() error{
+		"restored":       func() error { _, err := hubdaemon.RaiseEpoch(t.Context(), s.hub); return err },
+		"keys rotate":    func() error { _, err := hubdaemon.RotateSigning(t.Context(), s.hub); return err },
+		"keys rotate-ca": func() error { return hubdaemon.RotateCA(t.Context(), s.hub, false, false) },
+		"migrate":        func() error { _, err := hubdaemon.Migrate(t.Context(), s.hub, hubdaemon.MoveToFolder, nil); return err },
+	} {
+		if err := do(); protocol.CodeOf(err) != protocol.CodeConflict || !strings.Contains(err.Error(), "works on it") || !strings.Contains(protocol.HintOf(err), "on all hosts") {
+			t.Errorf("%s while another hub works: %v, hint %q", name, err, protocol.HintOf(err))
+		}
 	}
 }
 

@@ -26,7 +26,7 @@ import (
 	"rackboot/protocol/resource"
 )
 
-// The names that configs/brokers/nats.conf speaks of.
+// The names that configs/brokers/rackboot-accounts.conf speaks of.
 const (
 	rackName  = "rack-a1"
 	agentName = "rack-a1-1"
@@ -227,9 +227,11 @@ func (s *site) startAgent() {
 	})
 }
 
-// join makes the agent one of the rack's.
+// join makes the agent one of the rack's. Where users are written down, that was done once the rack was there, and is
+// not needed again.
 func (s *site) join() {
 	s.t.Helper()
+	s.follow()
 	token, err := s.client.Agents.NewToken(s.t.Context(), rackName, api.TokenRequest{})
 	if err != nil {
 		s.t.Fatal(err)

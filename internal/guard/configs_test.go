@@ -140,7 +140,9 @@ func checkBroker(t *testing.T, p string) {
 	wanted := map[string][]string{
 		"mosquitto.conf": {"\nrequire_certificate true\n", "\nallow_anonymous false\n", "\nacl_file "},
 		"mosquitto.acl":  {"\nuser rackboot.hub\n", "\npattern write rb/v1/a/%u/u/#\n"},
-		"nats.conf":      {`"CN=rackboot.hub"`, "verify_and_map: true", "stream_replicas: 3", "default_max_consumers: -1"},
+		"nats.conf":      {`accounts { include "rackboot-accounts.conf" }`, "verify_and_map: true", "stream_replicas: 3", "default_max_consumers: -1"},
+		// hub/accounts has it the same as what is printed.
+		"rackboot-accounts.conf": {`user: "CN=rackboot.hub"`, `allowed_connection_types: ["MQTT"]`},
 	}[filepath.Base(p)]
 	if len(wanted) == 0 {
 		t.Error("no test says what it must have")

@@ -196,7 +196,8 @@ func layers() []layer {
 		{"hub/api", []string{"configs/schemas", "protocol", "protocol/resource", "protocol/selector", "protocol/table", "protocol/api", "hub/access", "hub/api/gate", "hub/api/route", "hub/bulk", "hub/plan", "hub/store", "hub/watch", "state", "state/blob", "state/heads"}, "the HTTPS API: handlers by noun; it knows no message"},
 		{"hub/api/apitest", slices.Concat(hub, []string{"protocol/backupfile", "protocol/settings", "hub/api", "hub/api/gate", "hub/audit", "hub/iso", "hub/secret", "hub/store/storetest", "hub/watch", "protocol/agentpackage", "hub/packages"}), "the API for tests of its clients"},
 		{"hub/control", slices.Concat(hub, rooms, []string{"protocol/message", "protocol/decide"}), "turns of racks and of the site, and the rooms put together"},
-		{"hub/broker", []string{"protocol"}, "the embedded broker"},
+		{"hub/accounts", []string{"protocol", "protocol/message"}, "what certificates may do at brokers: pure"},
+		{"hub/broker", []string{"hub/accounts", "protocol"}, "the embedded broker"},
 		{"hub/cluster", []string{"protocol"}, "the way to NATS servers of the user's"},
 		{"hub/pki", []string{"protocol", "protocol/message", "protocol/wire", "protocol/api", "state", "state/clock", "state/file", "hub/access"}, "the hub's keys on disk; how it marks certificates of clients is access's word"},
 		{"hub/people", []string{"protocol", "state", "hub/access"}, "persons by tokens of a provider; it knows no route"},
@@ -204,7 +205,7 @@ func layers() []layer {
 		{"hub/backup", []string{"protocol", "protocol/api", "protocol/backupfile", "state", "state/depot", "state/file"}, "a room beside the others: what is copied it is given as functions"},
 		{"hub/backup/setting", []string{"protocol", "protocol/backupfile", "hub/backup", "state/depot", "state/depot/s3"}, "what the hub's file says of backups"},
 		{"hub/secret", []string{"protocol", "protocol/resource", "protocol/api", "hub/store"}, "has the key-encryption key; who uses it knows it as an interface"},
-		{"hub/daemon", slices.Concat(hub, []string{"hub/fence", "hub/members", "hub/plan/hubs", "hub/sealing", "hub/sharing", "protocol/agentpackage", "protocol/backupfile", "protocol/link", "protocol/message", "hub/api", "hub/api/gate", "hub/audit", "hub/backup", "hub/backup/setting", "hub/broker", "hub/catalogue/fetch", "hub/checkpoint", "hub/cluster", "hub/control", "hub/iso", "hub/iso/openpgp", "hub/packages", "hub/pki", "hub/registry", "fdlimit", "hub/secret", "hub/support", "internal/metrics", "ready", "state/clock", "state/heads", "hub/webhooks", "hub/people"}), "puts a hub together from its file"},
+		{"hub/daemon", slices.Concat(hub, []string{"hub/fence", "hub/members", "hub/plan/hubs", "hub/sealing", "hub/sharing", "hub/accounts", "hub/terms", "protocol/agentpackage", "protocol/backupfile", "protocol/link", "protocol/message", "hub/api", "hub/api/gate", "hub/audit", "hub/backup", "hub/backup/setting", "hub/broker", "hub/catalogue/fetch", "hub/checkpoint", "hub/cluster", "hub/control", "hub/iso", "hub/iso/openpgp", "hub/packages", "hub/pki", "hub/registry", "fdlimit", "hub/secret", "hub/support", "internal/metrics", "ready", "state/clock", "state/heads", "hub/webhooks", "hub/people"}), "puts a hub together from its file"},
 
 		{"cmd/internal/manifest", []string{"protocol", "protocol/resource"}, "reads manifests"},
 		{"cmd/internal/firstrack", []string{"protocol", "protocol/resource", "state/file"}, "writes files; it reads no BMC and asks nobody"},

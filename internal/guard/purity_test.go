@@ -31,7 +31,7 @@ func impure() map[string][]string {
 // The decisions of the rack and of the hub are functions of their arguments, so
 // that a table can hold every case of them and a crash cannot split them.
 func TestPurePackages(t *testing.T) {
-	for _, pkg := range []string{"protocol/decide", "protocol/settings", "hub/plan", "hub/plan/bootimages", "hub/plan/hubs", "hub/plan/rollout", "hub/access"} {
+	for _, pkg := range []string{"protocol/decide", "protocol/settings", "hub/accounts", "hub/plan", "hub/plan/bootimages", "hub/plan/hubs", "hub/plan/rollout", "hub/access"} {
 		for _, s := range sources(t, func(p string) bool { return path.Dir(p) == pkg && !isTest(p) }) {
 			report(t, purityOf(s))
 		}

@@ -72,7 +72,7 @@ func Command(version string, stdout, stderr io.Writer) *cobra.Command {
 		_, err = fmt.Fprintf(stdout, "epoch %d; start the hub now\n", epoch)
 		return err
 	}
-	c.AddCommand(run, restored, restoreCmd(config, stdout, stderr), migrateCmd(config, stdout), checkCmd(config, stdout), repairCmd(config, stdout), keysCmd(config, stdout), clientCertificate(config, stdout, stderr))
+	c.AddCommand(run, restored, restoreCmd(config, stdout, stderr), migrateCmd(config, stdout), checkCmd(config, stdout), repairCmd(config, stdout), keysCmd(config, stdout), clientCertificate(config, stdout, stderr), brokerUsers(config, stdout))
 	return c
 }
 
