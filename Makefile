@@ -111,8 +111,9 @@ pictures: ## draw docs/pictures anew: what the commands of README and guide show
 	$(GO) test -tags=host -count=1 -run '^TestJourneys$$/^(readme|guide)$$' ./integration/firsthour -pictures=$(CURDIR)/docs/pictures
 
 .PHONY: storm
-storm: build ## hub, agent and ten machines as processes, under every fault, as root; ARGS='-seed N -faults disk,read -for 20m'
+storm: build ## hub, agent and ten machines as processes, under every fault, as root; ARGS='-seed N -faults disk,read -for 20m'; of several hubs ARGS='-hubs 2'
 	CGO_ENABLED=0 $(GO) build -buildvcs=false -trimpath -ldflags '-s -w' -tags storm -o bin/storm/ ./cmd/rackboot-hub ./cmd/rackboot-agent ./integration/storm
+	$(if $(findstring -hubs,$(ARGS)),CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/storm/ github.com/nats-io/nats-server/v2)
 	bin/storm/storm -bin bin $(ARGS)
 
 .PHONY: interwork
