@@ -39,7 +39,7 @@ func hubKills() []fault {
 		return fault{
 			name: name, damages: damages, last: away,
 			inject: func(ctx context.Context, s *rig.Site, _ *rig.Server) error {
-				leader, other, err := s.Leader(ctx)
+				leader, other, err := strikeNode(ctx, s)
 				if err != nil {
 					return err
 				}
@@ -63,7 +63,7 @@ func hubKills() []fault {
 		{
 			name: "stop-leader", damages: "the node that leads the stream: SIGSTOP, and it goes on", last: away,
 			inject: func(ctx context.Context, s *rig.Site, _ *rig.Server) (err error) {
-				if s.Several.Lead, _, err = s.Leader(ctx); err != nil {
+				if s.Several.Lead, _, err = strikeNode(ctx, s); err != nil {
 					return err
 				}
 				return s.Several.Lead.Process.Freeze()
@@ -108,6 +108,16 @@ func strikeHub(ctx context.Context, s *rig.Site, which func(owner, other *rig.Hu
 	s.Several.Struck.Doubt()
 	s.Note("%s is struck; %s works", s.Several.Struck.Name, owner.Name)
 	return do(s.Several.Struck)
+}
+
+// strikeNode is the leader, and another node. All hubs are doubted until they agree: each hears of the store through
+// some node, and may hear nothing for seconds.
+func strikeNode(ctx context.Context, s *rig.Site) (leader, other *rig.Node, err error) {
+	leader, other, err = s.Leader(ctx)
+	for _, h := range s.Several.Hubs {
+		h.Doubt()
+	}
+	return leader, other, err
 }
 
 // startAll starts what does not run.
@@ -159,19 +169,19 @@ func roll(ctx context.Context, s *rig.Site, v *rig.Server) error {
 // agent and the broker.
 func hubCuts() (out []fault) {
 	mend := func(_ context.Context, s *rig.Site, _ *rig.Server) error {
-		s.Several.Mend()
 		s.Broker.Mend()
-		return nil
+		return s.Several.Mend()
 	}
 	hub := func(name, damages string, which func(owner, other *rig.Hub) *rig.Hub, way rig.Way, wires func(h *rig.Hub) []*rig.Wire) fault {
 		return fault{
 			name: name, damages: damages, last: away,
 			inject: func(ctx context.Context, s *rig.Site, _ *rig.Server) error {
 				return strikeHub(ctx, s, which, func(h *rig.Hub) error {
+					var err error
 					for _, w := range wires(h) {
-						w.CutWay(way)
+						err = errors.Join(err, w.CutWay(way))
 					}
-					return nil
+					return err
 				})
 			},
 			heal: mend,
@@ -190,12 +200,11 @@ func hubCuts() (out []fault) {
 			fault{
 				name: "cut-leader" + w.suffix, damages: "the network between the node that leads the stream and the other nodes" + w.text, last: away,
 				inject: func(ctx context.Context, s *rig.Site, _ *rig.Server) error {
-					leader, _, err := s.Leader(ctx)
+					leader, _, err := strikeNode(ctx, s)
 					if err != nil {
 						return err
 					}
-					s.Several.Part(leader, w.way)
-					return nil
+					return s.Several.Part(leader, w.way)
 				},
 				heal: mend,
 			})

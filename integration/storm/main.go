@@ -63,7 +63,7 @@ func storms(args []string) int {
 		c.faults = strings.Split(only, ",")
 	}
 	if os.Getuid() == 0 && !rig.PrivateMounts() {
-		code, err := rig.WithMounts()
+		code, err := rig.WithMounts(c.hubs > 1)
 		if err != nil {
 			return fail(err)
 		}

@@ -439,11 +439,6 @@ func lastLine(s string) string {
 func (s *storm) heard(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, pollFor)
 	defer cancel()
-	if s.site.Several != nil {
-		if err := s.site.Agrees(ctx); err != nil {
-			return err
-		}
-	}
 	if err := s.site.Ready(ctx); err != nil {
 		return err
 	}
@@ -461,6 +456,9 @@ func (s *storm) heard(ctx context.Context) error {
 		if !maps.Equal(a.Status.Applied, a.Status.Sent) {
 			return errors.New("agent: it does not have all documents")
 		}
+	}
+	if s.site.Several != nil {
+		return s.site.Agrees(ctx) // it writes, and the agent has all documents a while after that
 	}
 	return s.site.Write(ctx)
 }

@@ -7,29 +7,17 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"math/big"
 	"net"
 	"os"
-	"os/exec"
 	"time"
 )
-
-// mosquitto is the program of the broker; /usr/sbin is not in everybody's path.
-func mosquitto() (string, error) {
-	for _, name := range []string{"mosquitto", "/usr/sbin/mosquitto"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path, nil
-		}
-	}
-	return "", errors.New("mosquitto is not installed; run integration/packages as root")
-}
 
 // brokerFiles writes the files of the broker: a certificate that is its own CA, who may what, and the settings. The
 // rules are those of configs/brokers, which integration/brokers tests.
 func (s *Site) brokerFiles() error {
-	program, err := mosquitto()
+	path, err := program("mosquitto")
 	if err != nil {
 		return err
 	}
@@ -67,6 +55,6 @@ func (s *Site) brokerFiles() error {
 			return err
 		}
 	}
-	s.Several.Mosquitto = newProcess("mosquitto", s.path("mosquitto.log"), program, nil, "-c", s.path("mosquitto.conf"))
+	s.Several.Mosquitto = newProcess("mosquitto", s.path("mosquitto.log"), path, nil, "-c", s.path("mosquitto.conf"))
 	return nil
 }

@@ -140,6 +140,9 @@ func (s *Site) prepareSeveral() (err error) {
 	}
 	first := m.Hubs[0]
 	s.Hub, s.HubDisk, s.HubClock = first.Process, first.Disk, first.Clock
+	for _, w := range m.wires() {
+		w.filter = s.filter
+	}
 	m.door, err = newDoor(s.ports["api"], m.Hubs)
 	return err
 }
@@ -338,23 +341,23 @@ func (s *Site) leads(ctx context.Context) (string, error) {
 }
 
 // Part cuts a node off from all other nodes: what it sends, what it is sent, or both.
-func (m *Several) Part(n *Node, way Way) {
+func (m *Several) Part(n *Node, way Way) error {
 	back := map[Way]Way{Both: Both, Out: Back, Back: Out}[way]
-	n.any.CutWay(back)
+	err := n.any.CutWay(back)
 	for _, o := range m.Nodes {
 		if o != n {
-			n.To[o.Name].CutWay(way)
-			o.To[n.Name].CutWay(back)
-			o.any.CutWay(way)
+			err = errors.Join(err, n.To[o.Name].CutWay(way), o.To[n.Name].CutWay(back), o.any.CutWay(way))
 		}
 	}
+	return err
 }
 
 // Mend mends every wire.
-func (m *Several) Mend() {
+func (m *Several) Mend() (err error) {
 	for _, w := range m.wires() {
-		w.Mend()
+		err = errors.Join(err, w.mend())
 	}
+	return err
 }
 
 // wires are all that were made.

@@ -62,6 +62,7 @@ type Site struct {
 	// Several is nil where there is one hub.
 	Several *Several
 
+	filter      *filter
 	twin        atomic.Pointer[Process]
 	config      Config
 	registry    *sim.Registry
@@ -85,6 +86,11 @@ func Open(ctx context.Context, c Config) (s *Site, err error) {
 			s = nil
 		}
 	}()
+	var f *filter
+	if f, err = newFilter(); err != nil { // first: nothing is reached in a network of one's own before it
+		return s, err
+	}
+	s.filter = f
 	if err = s.prepare(); err != nil {
 		return s, err
 	}

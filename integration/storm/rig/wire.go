@@ -22,6 +22,7 @@ const (
 type Wire struct {
 	listener net.Listener
 	to       string
+	filter   *filter // drops packets; nil: what is cut is not read
 
 	mu   sync.Mutex
 	cut  map[Way]chan struct{} // Out and Back; closed when it is whole, absent is whole
@@ -41,10 +42,10 @@ func newWire(at, to string) (*Wire, error) {
 
 // Cut cuts the wire, and Mend mends it. Connections of before a cut are lost when it is
 // mended, so that nothing waits for a timeout of minutes.
-func (w *Wire) Cut() { w.CutWay(Both) }
+func (w *Wire) Cut() { _ = w.CutWay(Both) } // without a filter nothing fails
 
-// CutWay cuts one way, or both.
-func (w *Wire) CutWay(way Way) {
+// CutWay cuts one way, or both. Errors are of the filter.
+func (w *Wire) CutWay(way Way) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, x := range []Way{Out, Back} {
@@ -52,14 +53,23 @@ func (w *Wire) CutWay(way Way) {
 			w.cut[x] = make(chan struct{})
 		}
 	}
+	if w.filter == nil {
+		return nil
+	}
+	return w.filter.cut(w.listener, way)
 }
 
 // Mend mends the wire.
-func (w *Wire) Mend() {
+func (w *Wire) Mend() { _ = w.mend() } // without a filter nothing fails
+
+func (w *Wire) mend() (err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.cut) == 0 {
-		return
+		return nil
+	}
+	if w.filter != nil {
+		err = w.filter.mend(w.listener)
 	}
 	for _, c := range w.cut {
 		close(c)
@@ -68,6 +78,7 @@ func (w *Wire) Mend() {
 	for c := range w.open {
 		_ = c.Close() // its copier ends, and forgets it
 	}
+	return err
 }
 
 // whole waits until a way of the wire is whole.

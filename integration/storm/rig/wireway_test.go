@@ -53,7 +53,9 @@ func TestWireOneWay(t *testing.T) {
 			}
 			pass(near, far, true)
 			pass(far, near, true)
-			w.CutWay(c.way)
+			if err := w.CutWay(c.way); err != nil {
+				t.Fatal(err)
+			}
 			pass(near, far, c.out)
 			pass(far, near, c.back)
 		})
