@@ -129,10 +129,12 @@ model: ## two hubs on one store, and all that can become of a rack in some steps
 	GOGC=40 $(GO) test ./hub/link -count=1 -timeout=120m -run='^TestHubsModel$$' -v -model-depth=5 -model-states=12000000 -model-every=4096 $(ARGS)
 
 .PHONY: soak
-soak: ## what is too long for each commit: millions of random steps of the decisions, a million of hub and agent, an hour of storm, arm64 firmware (QEMU, AAVMF), firmware that measures into a TPM, Debian's installer from a repository that is cut off, and to a boot from disk, which needs Debian's mirror, as root on Debian 12
+soak: ## what is too long for each commit: millions of random steps of the decisions, a million of hub and agent, an hour of storm and one of several hubs, arm64 firmware (QEMU, AAVMF), firmware that measures into a TPM, Debian's installer from a repository that is cut off, and to a boot from disk, which needs Debian's mirror, as root on Debian 12
 	$(GO) test ./protocol/decide -count=1 -timeout=30m -run='^TestProperties$$' -rapid.checks=10000 -v
 	$(GO) test ./integration/faults -count=1 -timeout=60m -run='^TestRandomInterleavings$$' -steps=1000000 -keep-going -v
 	$(MAKE) storm ARGS='-for 1h -require=root'
+	$(MAKE) storm ARGS='-hubs 2 -for 30m -require=root'
+	$(MAKE) storm ARGS='-hubs 3 -for 30m -require=root'
 	integration/packages arm64
 	$(GO) test -tags=soak -count=1 -timeout=19m $(ARGS) ./integration/firmware -run='AAVMF|BootEnvMirror' -require=root,qemu
 	$(GO) test -tags=soak -count=1 -timeout=30m $(ARGS) ./integration/tpm -run='^TestFirmware' -require=swtpm,images,qemu

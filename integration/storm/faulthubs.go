@@ -16,7 +16,7 @@ func hubFaults() []fault {
 
 // smallFaults are the names of those of several hubs that each commit has time for.
 func smallFaults() []string {
-	return []string{"kill-owner", "kill-leader", "stop-owner", "cut-owner-nodes", "cut-owner-broker-out", "roll"}
+	return []string{"kill-owner", "kill-leader", "stop-owner", "cut-owner-nodes", "roll"}
 }
 
 // away is for how long something is away that another one is to take over from: what is dead after five seconds, and

@@ -166,6 +166,14 @@ func (s *Site) startSeveral(ctx context.Context) error {
 			return err
 		}
 	}
+	for _, n := range m.Nodes {
+		if err := s.await(ctx, n.Name, func(ctx context.Context) error {
+			_, err := get(ctx, "http://"+n.monitor+"/healthz?js-server-only=true")
+			return err
+		}); err != nil {
+			return err
+		}
+	}
 	if err := s.brokerFiles(); err != nil {
 		return err
 	}
