@@ -271,9 +271,15 @@ func (h *Hub) Units(ctx context.Context) (int, error) {
 	return 0, fmt.Errorf("%s does not say how many units it works", h.Name)
 }
 
-// Owner is the hub that works, and another one. It waits until one does.
+// settledAfter is for how long a hub works before it is taken for the one that will: one that has come back is given
+// what it had after five seconds.
+const settledAfter = 6 * time.Second
+
+// Owner is the hub that works, and another one. It waits until one has for a while.
 func (s *Site) Owner(ctx context.Context) (owner, other *Hub, err error) {
-	err = s.await(ctx, "a hub that works", func(ctx context.Context) error {
+	var was *Hub
+	var since time.Time
+	err = s.await(ctx, "a hub that goes on to work", func(ctx context.Context) error {
 		owner, other = nil, nil
 		for _, h := range s.Several.Hubs {
 			n, err := h.Units(ctx)
@@ -288,6 +294,12 @@ func (s *Site) Owner(ctx context.Context) (owner, other *Hub, err error) {
 		}
 		if owner == nil || other == nil {
 			return errors.New("no hub works both the rack and the site")
+		}
+		if owner != was {
+			was, since = owner, time.Now()
+		}
+		if time.Since(since) < settledAfter {
+			return fmt.Errorf("%s works since %s", owner.Name, time.Since(since))
 		}
 		return nil
 	})
