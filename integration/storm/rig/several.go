@@ -134,7 +134,7 @@ func (s *Site) prepareSeveral() (err error) {
 			return err
 		}
 		h.Process = newProcess(h.Name, s.path(h.Name+".log"), s.daemon("rackboot-hub"), []string{h.Clock.env()}, "run", "--config", s.path(h.Name+".yaml"))
-		if err := os.WriteFile(s.path(h.Name+".yaml"), []byte(s.hubFile(h)), 0o600); err != nil {
+		if err := os.WriteFile(s.path(h.Name+".yaml"), []byte(hubFile(s, h)), 0o600); err != nil {
 			return err
 		}
 	}
@@ -148,7 +148,7 @@ func (s *Site) prepareSeveral() (err error) {
 }
 
 // hubFile is the file of one of several hubs.
-func (s *Site) hubFile(h *Hub) string {
+func hubFile(s *Site, h *Hub) string {
 	var urls []string
 	for _, w := range h.Nodes {
 		urls = append(urls, fmt.Sprintf("%q", "nats://"+w.listener.Addr().String()))
