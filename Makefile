@@ -111,8 +111,9 @@ pictures: ## draw docs/pictures anew: what the commands of README and guide show
 	$(GO) test -tags=host -count=1 -run '^TestJourneys$$/^(readme|guide)$$' ./integration/firsthour -pictures=$(CURDIR)/docs/pictures
 
 .PHONY: storm
-storm: build ## hub, agent and ten machines as processes, under every fault, as root; ARGS='-seed N -faults disk,read -for 20m'
+storm: build ## hub, agent and ten machines as processes, under every fault, as root; ARGS='-seed N -faults disk,read -for 20m'; of several hubs ARGS='-hubs 2'
 	CGO_ENABLED=0 $(GO) build -buildvcs=false -trimpath -ldflags '-s -w' -tags storm -o bin/storm/ ./cmd/rackboot-hub ./cmd/rackboot-agent ./integration/storm
+	$(if $(findstring -hubs,$(ARGS)),CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o bin/storm/ github.com/nats-io/nats-server/v2)
 	bin/storm/storm -bin bin $(ARGS)
 
 .PHONY: interwork
@@ -128,10 +129,12 @@ model: ## two hubs on one store, and all that can become of a rack in some steps
 	GOGC=40 $(GO) test ./hub/link -count=1 -timeout=120m -run='^TestHubsModel$$' -v -model-depth=5 -model-states=12000000 -model-every=4096 $(ARGS)
 
 .PHONY: soak
-soak: ## what is too long for each commit: millions of random steps of the decisions, a million of hub and agent, an hour of storm, arm64 firmware (QEMU, AAVMF), firmware that measures into a TPM, Debian's installer from a repository that is cut off, and to a boot from disk, which needs Debian's mirror, as root on Debian 12
+soak: ## what is too long for each commit: millions of random steps of the decisions, a million of hub and agent, an hour of storm and one of several hubs, arm64 firmware (QEMU, AAVMF), firmware that measures into a TPM, Debian's installer from a repository that is cut off, and to a boot from disk, which needs Debian's mirror, as root on Debian 12
 	$(GO) test ./protocol/decide -count=1 -timeout=30m -run='^TestProperties$$' -rapid.checks=10000 -v
 	$(GO) test ./integration/faults -count=1 -timeout=60m -run='^TestRandomInterleavings$$' -steps=1000000 -keep-going -v
 	$(MAKE) storm ARGS='-for 1h -require=root'
+	$(MAKE) storm ARGS='-hubs 2 -for 30m -require=root'
+	$(MAKE) storm ARGS='-hubs 3 -for 30m -require=root'
 	integration/packages arm64
 	$(GO) test -tags=soak -count=1 -timeout=19m $(ARGS) ./integration/firmware -run='AAVMF|BootEnvMirror' -require=root,qemu
 	$(GO) test -tags=soak -count=1 -timeout=30m $(ARGS) ./integration/tpm -run='^TestFirmware' -require=swtpm,images,qemu

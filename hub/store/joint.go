@@ -43,6 +43,7 @@ type jointLine struct {
 
 // part is the commit of one caller.
 type part struct {
+	gone      <-chan struct{} // closed once the caller does not wait any more
 	ops       []state.Op
 	done      chan struct{}
 	revisions []uint64
@@ -54,6 +55,16 @@ func (p *part) end(revisions []uint64, err error) {
 	close(p.done)
 }
 
+// left reports whether the caller does not wait any more.
+func (p *part) left() bool {
+	select {
+	case <-p.gone:
+		return true
+	default:
+		return false
+	}
+}
+
 // commit is [state.KV].Commit.
 func (j *joint) commit(ctx context.Context, ops []state.Op) ([]uint64, error) {
 	if len(ops) == 1 || len(ops) > jointPart {
@@ -62,7 +73,7 @@ func (j *joint) commit(ctx context.Context, ops []state.Op) ([]uint64, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	p := &part{ops: ops, done: make(chan struct{})}
+	p := &part{ops: ops, gone: ctx.Done(), done: make(chan struct{})}
 	j.mu.Lock()
 	l := j.line(isPatient(ctx))
 	l.waiting = append(l.waiting, p)
@@ -105,7 +116,9 @@ func (j *joint) run(ctx context.Context, l *jointLine) {
 			return
 		}
 		j.mu.Unlock()
-		j.write(ctx, slices.Clone(parts))
+		wanted, stop := whileWanted(ctx, parts)
+		j.write(wanted, slices.Clone(parts))
+		stop()
 		j.mu.Lock()
 		j.checks(parts, -1)
 		for _, other := range j.lines { // where somebody may have waited for a key
@@ -113,6 +126,22 @@ func (j *joint) run(ctx context.Context, l *jointLine) {
 		}
 		j.mu.Unlock()
 	}
+}
+
+// whileWanted is a context that ends when no caller of the parts waits any more. What a hub that is cut off goes on to
+// try would be written when the network is back, after its caller has asked another hub, and has undone it there.
+func whileWanted(ctx context.Context, parts []*part) (context.Context, context.CancelFunc) {
+	ctx, stop := context.WithCancel(ctx)
+	go func() { // ends with the parts, which are done when the commit is
+		for _, p := range parts {
+			select {
+			case <-p.done:
+			case <-p.gone:
+			}
+		}
+		stop()
+	}()
+	return ctx, stop
 }
 
 // checks counts the checks of parts n times more. It needs j.mu.
@@ -138,6 +167,10 @@ func (j *joint) take(l *jointLine) (parts []*part) {
 	keys := map[string]state.Op{}
 	var left []*part
 	for _, p := range l.waiting {
+		if p.left() {
+			p.end(nil, context.Canceled) // nobody reads it
+			continue
+		}
 		apart := len(keys)+len(p.ops) > jointOps && len(parts) > 0
 		for _, o := range p.ops {
 			other, twice := keys[o.Key]

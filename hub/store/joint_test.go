@@ -143,3 +143,62 @@ func TestJointLines(t *testing.T) {
 		callers.Wait()
 	})
 }
+
+// hungCommits is a store whose servers are cut off: a commit ends with its context.
+type hungCommits struct {
+	state.KV
+	begun, ended chan struct{}
+}
+
+func (k *hungCommits) Commit(ctx context.Context, _ []state.Op) ([]uint64, error) {
+	k.begun <- struct{}{}
+	<-ctx.Done()
+	k.ended <- struct{}{}
+	return nil, ctx.Err()
+}
+
+// What is committed for callers who are all gone is not tried any more, and goes on while one of them waits; what
+// waits for nobody is not begun.
+func TestJointGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &hungCommits{begun: make(chan struct{}, 9), ended: make(chan struct{}, 9)}
+		j := &joint{kv: k}
+		var callers [jointRuns + 3]context.CancelFunc
+		call := func(n int) {
+			ctx, stop := context.WithCancel(t.Context())
+			callers[n] = stop
+			go func() { _, _ = j.commit(ctx, pairOf(n, fmt.Sprintf("meta.c%d", n), 0)) }() // it ends with its caller
+			synctest.Wait()
+		}
+		for n := range jointRuns { // each in a commit of its own
+			call(n)
+		}
+		for n := jointRuns; n < len(callers); n++ { // they wait
+			call(n)
+		}
+		if len(k.begun) != jointRuns || len(k.ended) != 0 {
+			t.Fatalf("%d commits were begun and %d ended", len(k.begun), len(k.ended))
+		}
+		callers[len(callers)-1]() // who waits for its turn goes
+		callers[0]()
+		synctest.Wait()
+		if len(k.ended) != 1 || len(k.begun) != jointRuns+1 {
+			t.Fatalf("a caller is gone: %d commits have ended, %d were begun", len(k.ended), len(k.begun))
+		}
+		callers[jointRuns]() // one of two
+		synctest.Wait()
+		if len(k.ended) != 1 {
+			t.Fatal("a commit ended that somebody waits for")
+		}
+		callers[jointRuns+1]()
+		synctest.Wait()
+		if len(k.ended) != 2 {
+			t.Fatal("a commit goes on that nobody waits for")
+		}
+		callers[1]()
+		synctest.Wait()
+		if len(k.ended) != 3 || len(k.begun) != jointRuns+1 {
+			t.Fatalf("%d commits have ended, and %d were begun", len(k.ended), len(k.begun))
+		}
+	})
+}

@@ -38,6 +38,8 @@ func storms(args []string) int {
 	f.DurationVar(&c.last, "for", 90*time.Second, "how long the storm blows; each fault once is the least")
 	f.StringVar(&only, "faults", "", "beginnings of the faults' names, separated by commas; all if empty")
 	f.StringVar(&require, "require", "", "root: nothing is skipped for want of it; rows: every row is exercised")
+	f.IntVar(&c.hubs, "hubs", 1, "how many hubs; of two or more, those share a store of three nats-servers and a mosquitto, and the faults are theirs")
+	f.BoolVar(&c.small, "small", false, "of several hubs: the few faults that each commit has time for")
 	f.BoolVar(&c.keep, "keep", false, "keep logs and state")
 	f.BoolVar(&c.verbose, "v", false, "print each operation")
 	if err := f.Parse(args); err != nil {
@@ -54,11 +56,14 @@ func storms(args []string) int {
 			return fail(fmt.Errorf("-require %q is not root or rows", r))
 		}
 	}
+	if c.hubs < 1 || c.hubs > hubsMost || c.small && c.hubs == 1 {
+		return fail(fmt.Errorf("-hubs is 1 to %d, and -small of 2 or more", hubsMost))
+	}
 	if only != "" {
 		c.faults = strings.Split(only, ",")
 	}
 	if os.Getuid() == 0 && !rig.PrivateMounts() {
-		code, err := rig.WithMounts()
+		code, err := rig.WithMounts(c.hubs > 1)
 		if err != nil {
 			return fail(err)
 		}
@@ -78,6 +83,9 @@ func storms(args []string) int {
 	}
 	return 0
 }
+
+// hubsMost is how many hubs share a store.
+const hubsMost = 3
 
 // seedVariable names the seed of a check of a commit, so that what it says is of the commit.
 const seedVariable = "RACKBOOT_TEST_SEED"

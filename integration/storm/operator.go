@@ -24,6 +24,7 @@ const (
 	JobReboot  Job = "reboot"  // reboot
 	JobClaim   Job = "claim"   // delete the claim and make it again: a first boot each time
 	JobHeld    Job = "held"    // one hold that lies all the time
+	JobProbe   Job = "probe"   // nothing but what measures; of several hubs
 	JobRollout Job = "rollout" // give a group of two another image; the second server's does nothing
 )
 
@@ -250,7 +251,7 @@ func (o *operator) call(ctx context.Context, within time.Duration, op judge.Op, 
 			op.Target = name
 		}
 	} else {
-		op.Why = strings.TrimSpace(errs)
+		op.Why, op.Raw = strings.TrimSpace(errs), code == protocol.CodeInternal.ExitCode()
 	}
 	o.book.add(op)
 	if op.Kind == judge.OpReboot || op.Kind == judge.OpResume {

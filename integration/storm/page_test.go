@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,12 +18,12 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := string(raw)
-	for _, f := range faults() {
+	for _, f := range slices.Concat(faults(), hubFaults()) {
 		if row := fmt.Sprintf("| `%s` | %s |", f.name, f.damages); !strings.Contains(page, row) {
 			t.Errorf("no row %s", row)
 		}
 	}
-	for _, p := range judge.Promises() {
+	for _, p := range judge.PromisesOf(2) {
 		if !strings.Contains(page, fmt.Sprintf("| `%s` |", p)) {
 			t.Errorf("no row for %s", p)
 		}

@@ -95,8 +95,37 @@ func TestVictims(t *testing.T) {
 
 // A fault's name is given once, and what it is about is said.
 func TestFaults(t *testing.T) {
+	for _, all := range [][]fault{faults(), hubFaults()} {
+		whole(t, all)
+	}
 	seen := map[string]bool{}
 	for _, f := range faults() {
+		seen[f.name] = true
+	}
+	for _, n := range smallFaults() {
+		if !slices.ContainsFunc(hubFaults(), func(f fault) bool { return f.name == n }) {
+			t.Errorf("%q is small, and no fault", n)
+		}
+	}
+	for _, m := range marks() {
+		if !seen[m.fault] {
+			t.Errorf("a mark is for %q, which is no fault", m.fault)
+		}
+	}
+	if _, err := chosen(faults(), []string{"disk", "oops"}); err == nil {
+		t.Error("a fault that does not exist was chosen")
+	}
+	some, err := chosen(faults(), []string{"kill"})
+	if err != nil || len(some) != 3 {
+		t.Errorf("chosen %v, %v", names(some), err)
+	}
+}
+
+// whole looks at a list of faults.
+func whole(t *testing.T, all []fault) {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, f := range all {
 		if f.name == "" || f.damages == "" || f.last <= 0 || f.inject == nil || f.heal == nil {
 			t.Errorf("%q is not whole", f.name)
 		}
@@ -104,17 +133,5 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%q is there twice", f.name)
 		}
 		seen[f.name] = true
-	}
-	for _, m := range marks() {
-		if !seen[m.fault] {
-			t.Errorf("a mark is for %q, which is no fault", m.fault)
-		}
-	}
-	if _, err := chosen([]string{"disk", "oops"}); err == nil {
-		t.Error("a fault that does not exist was chosen")
-	}
-	some, err := chosen([]string{"kill"})
-	if err != nil || len(some) != 3 {
-		t.Errorf("chosen %v, %v", names(some), err)
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +21,11 @@ const (
 	pollEvery = 300 * time.Millisecond
 	pollFor   = 3 * time.Second
 )
+
+// behind is how much later than it was written a hub may show what another one wrote: it hears of it.
+const behind = 2 * time.Second
+
+var errNoHub = errors.New("no hub is there that no fault has struck")
 
 // poller reads what is stored, by the API. It is safe for concurrent use.
 type poller struct {
@@ -94,8 +100,13 @@ func (p *poller) all() []judge.Poll {
 func (p *poller) once(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, pollFor)
 	defer cancel()
-	c := p.site.Client
-	at := judge.Poll{From: powerlog.Now()}
+	c, at := p.site.Client, judge.Poll{From: powerlog.Now()}
+	if m := p.site.Several; m != nil {
+		if c = m.Sound(); c == nil {
+			return errNoHub
+		}
+		at.From = at.From.Add(-behind)
+	}
 	holds, err := api.GetAll[*resource.Hold](ctx, c)
 	if err != nil {
 		return err

@@ -31,6 +31,8 @@ type config struct {
 	faults  []string      // empty: all
 	root    bool          // what needs root is not skipped
 	rows    bool          // each row is exercised
+	hubs    int
+	small   bool
 	keep    bool
 	verbose bool
 	out     io.Writer
@@ -41,8 +43,21 @@ func jobs() []Job { return []Job{JobHold, JobReboot, JobClaim, JobRollout, JobHe
 
 const serversEach = 2
 
-// jobOf is a server's job, by its number.
-func jobOf(i int) Job { return jobs()[i%len(jobs())] }
+// jobOf is a server's job, by its number. What is beyond two of each is for probes.
+func jobOf(i int) Job {
+	if i >= serversEach*len(jobs()) {
+		return JobProbe
+	}
+	return jobs()[i%len(jobs())]
+}
+
+// serversOf is how many servers a site with so many hubs has.
+func serversOf(hubs int) int {
+	if hubs > 1 {
+		return serversEach*len(jobs()) + 1
+	}
+	return serversEach * len(jobs())
+}
 
 // grouped are the numbers of the servers that are a group.
 func grouped() (out []int) {
@@ -68,6 +83,8 @@ type storm struct {
 	skipped map[string]string
 
 	recoveries []judge.Recovery
+	probes     []judge.Probe
+	heads      []judge.Heads
 	gate       sync.RWMutex // who holds it for writing has the operators wait
 	mu         sync.Mutex   // of out
 }
@@ -83,7 +100,7 @@ const settleFor = 45 * time.Second
 
 // run is a whole storm. It returns how many rows failed; an error is the storm's own.
 func run(ctx context.Context, c config) (failed int, err error) {
-	all, err := chosen(c.faults)
+	all, err := chosen(c.all(), c.faults)
 	if err != nil {
 		return 0, err
 	}
@@ -92,8 +109,8 @@ func run(ctx context.Context, c config) (failed int, err error) {
 		return 0, err
 	}
 	s := &storm{config: c, dir: dir, begun: powerlog.Now(), jobs: map[string]Job{}, skipped: map[string]string{}}
-	s.say("seed %d; replay it with: make storm ARGS='-seed %d'", c.seed, c.seed)
-	s.site, err = rig.Open(ctx, rig.Config{Bin: c.bin, Dir: dir, Servers: serversEach * len(jobs()), Group: grouped()})
+	s.say("seed %d; replay it with: make storm ARGS='-seed %d%s'", c.seed, c.seed, c.several())
+	s.site, err = rig.Open(ctx, rig.Config{Bin: c.bin, Dir: dir, Hubs: c.hubs, Servers: serversOf(c.hubs), Group: grouped()})
 	if err != nil {
 		return 0, fmt.Errorf("%w\nlogs are in %s", err, dir)
 	}
@@ -116,6 +133,9 @@ func run(ctx context.Context, c config) (failed int, err error) {
 	}
 	v := judge.Judge(h)
 	rows := tabulate(names(all), s.spans, v, marks())
+	if c.hubs > 1 {
+		times(s.out, s.probes)
+	}
 	failed = report(s.out, s.begun, rows, s.skipped, c.rows)
 	if c.keep || failed > 0 {
 		err = s.dump(h)
@@ -141,8 +161,7 @@ func isMarked(fault string) bool {
 }
 
 // chosen are the faults whose names begin with one of the words.
-func chosen(words []string) ([]fault, error) {
-	all := faults()
+func chosen(all []fault, words []string) ([]fault, error) {
 	if len(words) == 0 {
 		return all, nil
 	}
@@ -154,6 +173,28 @@ func chosen(words []string) ([]fault, error) {
 	return slices.DeleteFunc(all, func(f fault) bool {
 		return !slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(f.name, w) })
 	}), nil
+}
+
+// all are the faults that the site can have.
+func (c config) all() []fault {
+	switch {
+	case c.small:
+		return slices.DeleteFunc(hubFaults(), func(f fault) bool { return !isSmall(f) })
+	case c.hubs > 1:
+		return hubFaults()
+	}
+	return faults()
+}
+
+// several is what the command line says of several hubs.
+func (c config) several() string {
+	switch {
+	case c.small:
+		return fmt.Sprintf(" -hubs %d -small", c.hubs)
+	case c.hubs > 1:
+		return fmt.Sprintf(" -hubs %d", c.hubs)
+	}
+	return ""
 }
 
 // history lets the storm happen and returns what it left behind.
@@ -169,6 +210,9 @@ func (s *storm) history(ctx context.Context, p plan) (judge.History, error) {
 	var watch, work sync.WaitGroup
 	watch.Go(func() { s.polls.run(watching) })
 	watch.Go(func() { s.keepAgent(watching) })
+	if s.hubs > 1 {
+		watch.Go(func() { s.watchHeads(watching) })
+	}
 	defer watch.Wait()
 	defer stopWatching()
 	for i, v := range s.site.Servers {
@@ -181,13 +225,13 @@ func (s *storm) history(ctx context.Context, p plan) (judge.History, error) {
 		return judge.History{}, err
 	}
 	s.say("the site is up: %d servers; each is claimed", len(s.desks))
-	for _, o := range s.desks {
+	for _, o := range s.workers() {
 		work.Go(func() { o.claim(ctx) })
 	}
 	work.Wait()
 	working, stopWorking := context.WithCancel(ctx)
 	defer stopWorking()
-	for _, o := range s.desks {
+	for _, o := range s.workers() {
 		work.Go(func() { o.work(working) })
 	}
 	pause(ctx, 3*time.Second)
@@ -199,7 +243,18 @@ func (s *storm) history(ctx context.Context, p plan) (judge.History, error) {
 	if err != nil {
 		return judge.History{}, err
 	}
-	return s.rest(ctx)
+	h, err := s.rest(ctx)
+	if s.hubs > 1 {
+		stopWatching()
+		watch.Wait()
+		h.Hubs, h.Agents, h.Probes = s.hubs, s.heads, s.probes
+	}
+	return h, err
+}
+
+// workers are the operators but the one that measures.
+func (s *storm) workers() []*operator {
+	return slices.DeleteFunc(slices.Clone(s.desks), func(o *operator) bool { return o.job == JobProbe })
 }
 
 // keepAgent says which agent goes on where two had one disk, as an operator does who has ended the other,
@@ -234,6 +289,11 @@ func (s *storm) group(ctx context.Context) error {
 // blow damages the site by the plan.
 func (s *storm) blow(ctx context.Context, p plan) error {
 	end := time.Now().Add(s.last)
+	if s.hubs > 1 {
+		for range calmProbes {
+			s.measure(ctx, calm)
+		}
+	}
 	for _, x := range p.directed {
 		if err := s.strike(ctx, x); err != nil {
 			return err
@@ -248,6 +308,18 @@ func (s *storm) blow(ctx context.Context, p plan) error {
 		}
 	}
 	return ctx.Err()
+}
+
+// calmProbes is how often is measured what a hold takes without a fault.
+const calmProbes = 5
+
+// measure probes, and releases what was held.
+func (s *storm) measure(ctx context.Context, fault string) {
+	s.probes = append(s.probes, s.probe(ctx, fault))
+	o := s.desks[len(s.desks)-1]
+	if o.held != "" || o.hold(ctx, false) {
+		o.release(ctx)
+	}
 }
 
 // strike is one strike of the plan: injected, healed, and the site is given the time to come
@@ -285,6 +357,11 @@ func (s *storm) strike(ctx context.Context, x strike) error {
 		}
 		s.spans = append(s.spans, at)
 	}
+	var probing sync.WaitGroup
+	defer probing.Wait()
+	if s.hubs > 1 {
+		probing.Go(func() { s.measure(ctx, x.faults[0].name) })
+	}
 	pause(ctx, x.last)
 	failed := make([]error, len(heal))
 	var all sync.WaitGroup
@@ -316,13 +393,13 @@ func (s *storm) comesBack(ctx context.Context) string {
 	r := judge.Recovery{From: powerlog.Now()}
 	var last error
 	back := func() bool { last = s.heard(ctx); return last == nil }
-	for _, p := range []*rig.Process{s.site.Hub, s.site.Agent} {
+	for _, p := range s.site.Daemons() {
 		if !p.Running() {
 			r.By = s.startAgain(p, "it had ended: "+lastLine(p.Tail(2000)))
 		}
 	}
 	if !until(ctx, backWithin, back) && ctx.Err() == nil {
-		for _, p := range []*rig.Process{s.site.Hub, s.site.Agent} {
+		for _, p := range s.site.Daemons() {
 			r.By = s.startAgain(p, fmt.Sprintf("not back within %s: %v", backWithin, last))
 		}
 		until(ctx, backWithin, back)
@@ -379,6 +456,9 @@ func (s *storm) heard(ctx context.Context) error {
 		if !maps.Equal(a.Status.Applied, a.Status.Sent) {
 			return errors.New("agent: it does not have all documents")
 		}
+	}
+	if s.site.Several != nil {
+		return s.site.Agrees(ctx) // it writes, and the agent has all documents a while after that
 	}
 	return s.site.Write(ctx)
 }
@@ -455,6 +535,8 @@ func (s *storm) restful(ctx context.Context, o *operator) bool {
 		return false
 	}
 	switch {
+	case o.job == JobProbe && o.key == "":
+		return true
 	case o.job == JobHeld && o.hold(ctx, false):
 		return true // it stays
 	case o.key != "":
@@ -476,32 +558,47 @@ func (s *storm) restful(ctx context.Context, o *operator) bool {
 	return v.on && v.provisioned
 }
 
-// verify checks the audit log as an auditor does.
+// verify checks the audit log as an auditor does, of each hub.
 func (s *storm) verify(ctx context.Context) {
-	op := judge.Op{Kind: judge.OpVerify, Begun: powerlog.Now()}
-	_, errs, code := s.site.Rackctl(ctx, "audit", "verify", "--live", "--key", filepath.Join(s.site.HubData(), "hub.pub"))
-	op.Ended, op.Result = powerlog.Now(), judge.Unknown
-	switch code {
-	case 0:
-		op.Result = judge.Accepted
-	case protocol.CodeConflict.ExitCode(), protocol.CodeDenied.ExitCode():
-		op.Result, op.Why = judge.Refused, strings.TrimSpace(errs)
+	for _, which := range s.site.Contexts() {
+		op := judge.Op{Kind: judge.OpVerify, Begun: powerlog.Now()}
+		_, errs, code := s.site.Rackctl(ctx, append([]string{"audit", "verify", "--live", "--key", filepath.Join(s.site.HubData(), "hub.pub")}, which...)...)
+		op.Ended, op.Result = powerlog.Now(), judge.Unknown
+		switch code {
+		case 0:
+			op.Result = judge.Accepted
+		case protocol.CodeConflict.ExitCode(), protocol.CodeDenied.ExitCode():
+			op.Result, op.Why = judge.Refused, strings.TrimSpace(errs)
+		}
+		s.book.add(op)
 	}
-	s.book.add(op)
 }
 
-// audit reads the audit log.
+// audit reads the audit log, of each hub.
 func (s *storm) audit(ctx context.Context, h *judge.History) error {
-	for q := (api.AuditQuery{From: 1, Limit: api.MaxAuditPage}); ; {
-		list, err := s.site.Client.Audit.List(ctx, q)
-		if err != nil {
+	all, err := s.site.Clients()
+	if err != nil {
+		return err
+	}
+	for _, c := range all {
+		if err := readAudit(ctx, c, h); err != nil {
 			return fmt.Errorf("read the audit log: %w", err)
+		}
+	}
+	h.AuditRead = true
+	return nil
+}
+
+func readAudit(ctx context.Context, c *api.Client, h *judge.History) error {
+	for q := (api.AuditQuery{From: 1, Limit: api.MaxAuditPage}); ; {
+		list, err := c.Audit.List(ctx, q)
+		if err != nil {
+			return err
 		}
 		for _, e := range list.Items {
 			h.Audit = append(h.Audit, judge.AuditEntry{Op: e.Op, Target: e.Target, Outcome: e.Outcome})
 		}
 		if list.Next > list.Head {
-			h.AuditRead = true
 			return nil
 		}
 		q.From = list.Next

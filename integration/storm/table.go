@@ -76,7 +76,7 @@ func tabulate(faults []string, spans []span, v judge.Verdict, marked []mark) []r
 		})
 	}
 	for _, f := range append(slices.Clone(faults), calm) {
-		for _, p := range judge.Promises() {
+		for _, p := range v.Promises {
 			r := row{fault: f, promise: p, outcome: notExercised}
 			for _, e := range v.Exercises {
 				if e.Promise == p && (f == calm || in(f, e.Server, e.From, e.To)) {
@@ -114,8 +114,10 @@ func report(w io.Writer, begun judge.Time, rows []row, skipped map[string]string
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) }
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	_, _ = fmt.Fprint(t, "FAULT")
-	for _, p := range judge.Promises() {
-		_, _ = fmt.Fprintf(t, "\t%s", p)
+	for _, r := range rows {
+		if r.fault == rows[0].fault {
+			_, _ = fmt.Fprintf(t, "\t%s", r.promise)
+		}
 	}
 	_, _ = fmt.Fprintln(t)
 	last := ""

@@ -43,6 +43,7 @@ func TestTable(t *testing.T) {
 		{"marked, and not exercised", judge.Verdict{}, marked("a"), notExercised, notExercised, notExercised, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			c.verdict.Promises = judge.Promises()
 			rows := tabulate([]string{"a", "b"}, spans, c.verdict, c.marks)
 			got := map[string]outcome{}
 			for _, r := range rows {
@@ -72,7 +73,7 @@ func TestTable(t *testing.T) {
 
 // With -require=rows nothing is left out silently.
 func TestEveryRowRequired(t *testing.T) {
-	rows := tabulate([]string{"a"}, nil, judge.Verdict{}, nil)
+	rows := tabulate([]string{"a"}, nil, judge.Verdict{Promises: judge.Promises()}, nil)
 	var out strings.Builder
 	if failed := report(&out, 0, rows, map[string]string{"a": "needs root"}, true); failed != len(rows) {
 		t.Errorf("%d of %d rows failed", failed, len(rows))

@@ -164,35 +164,39 @@ func headsOf(s SyncSnapshot, m message.Sync) heads {
 //	refused | session | at    | fence | renew | again | heads  | action
 //	yes     | *       | *     | *     | *     | *     | *      | stop
 //	no      | other   | *     | *     | *     | *     | *      | ignore
-//	no      | mine    | old   | *     | *     | *     | *      | ignore
+//	no      | mine    | old   | lower | *     | *     | *      | ignore
+//	no      | mine    | old   | rival | *     | *     | *      | ignore
+//	no      | mine    | old   | same  | *     | *     | *      | ignore
 //	no      | mine    | older | lower | *     | *     | *      | ignore
 //	no      | mine    | older | rival | *     | *     | *      | ignore
-//	no      | mine    | older | *     | *     | *     | *      | doubt
-//	no      | mine    | new   | lower | *     | *     | *      | rival
-//	no      | mine    | new   | rival | *     | *     | *      | rival
-//	no      | mine    | new   | *     | yes   | *     | *      | renew
-//	no      | mine    | new   | *     | no    | yes   | *      | again
-//	no      | mine    | new   | *     | no    | no    | behind | behind
-//	no      | mine    | new   | newer | no    | no    | none   | again
-//	no      | mine    | new   | *     | no    | no    | none   | heed
-//	no      | mine    | new   | *     | no    | no    | more   | lacking
-//	no      | mine    | new   | *     | no    | no    | same   | answer
+//	no      | mine    | older | same  | *     | *     | *      | doubt
+//	no      | mine    | *     | lower | *     | *     | *      | rival
+//	no      | mine    | *     | rival | *     | *     | *      | rival
+//	no      | mine    | *     | *     | yes   | *     | *      | renew
+//	no      | mine    | *     | *     | no    | yes   | *      | again
+//	no      | mine    | *     | *     | no    | no    | behind | behind
+//	no      | mine    | *     | newer | no    | no    | none   | again
+//	no      | mine    | *     | *     | no    | no    | none   | heed
+//	no      | mine    | *     | *     | no    | no    | more   | lacking
+//	no      | mine    | *     | *     | no    | no    | same   | answer
 //
 // A refusal is heeded whatever it names, because starting nothing is always safe.
 // Everything else must answer the present session: what is of an earlier one may be
 // late, or be played back by somebody (P11). Only an answer that is not behind gives
 // hub time, and lets its hub take over. A hub whose clock was set back says nothing but
-// what is older, until a session begins in which it has said nothing yet.
+// what is older, until a session begins in which it has said nothing yet. A hub that takes
+// over has a clock of its own: its fence is above all that was followed, so that no times
+// of two hubs are compared.
 func syncRule(f syncFacts) SyncAction {
 	switch {
 	case f.refused:
 		return SyncStop
-	case !f.mine, f.at == syncOld:
+	case !f.mine:
 		return SyncIgnore
-	case f.at == syncOlder && (f.fence == fencedLower || f.fence == fencedRival):
-		return SyncIgnore
-	case f.at == syncOlder:
+	case f.at == syncOlder && f.fence == fencedSame:
 		return SyncDoubt
+	case f.at != syncNew && f.fence != fencedNewer:
+		return SyncIgnore
 	case f.fence == fencedLower, f.fence == fencedRival:
 		return SyncRival
 	case f.renew:

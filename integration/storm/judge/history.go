@@ -74,6 +74,7 @@ type Op struct {
 	// AuditOp and AuditTarget are those of its entry in the audit log.
 	AuditOp, AuditTarget string
 	Why                  string // of what failed, for people
+	Raw                  bool   // the answer's code is that of a defect
 }
 
 // about reports whether the operation is about a server.
@@ -143,6 +144,11 @@ type History struct {
 	Claimed []string
 	Quiet   bool
 	End     Time
+
+	// Hubs is how many share the site. Agents and Probes, in order, are of several.
+	Hubs   int
+	Agents []Heads
+	Probes []Probe
 }
 
 // Violation is a broken promise.
@@ -162,6 +168,8 @@ type Exercise struct {
 
 // Verdict is what the judge found.
 type Verdict struct {
+	// Promises are those that were judged, in the order of the table.
+	Promises   []Promise
 	Violations []Violation
 	Exercises  []Exercise
 }
@@ -176,7 +184,7 @@ func (v *Verdict) tested(p Promise, server string, from, to Time) {
 
 // Judge judges a history.
 func Judge(h History) Verdict {
-	var v Verdict
+	v := Verdict{Promises: PromisesOf(h.Hubs)}
 	receipts(h, &v)
 	boots(h, &v)
 	lost(h, &v)
@@ -184,5 +192,8 @@ func Judge(h History) Verdict {
 	words(h, &v)
 	audit(h, &v)
 	recoveries(h, &v)
+	if h.Hubs > 1 {
+		several(h, &v)
+	}
 	return v
 }

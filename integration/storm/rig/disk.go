@@ -15,9 +15,9 @@ const mountsEnv = "RACKBOOT_STORM_MOUNTS"
 // PrivateMounts reports whether this process may mount file systems that nobody else sees.
 func PrivateMounts() bool { return os.Getenv(mountsEnv) != "" }
 
-// WithMounts runs this program once more, in a mount namespace of its own, and returns its
-// exit code. Only root may.
-func WithMounts() (code int, err error) {
+// WithMounts runs this program once more, in a mount namespace of its own, and in a network of its own where that is
+// asked for, and returns its exit code. Only root may.
+func WithMounts(network bool) (code int, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return 1, err
@@ -26,6 +26,10 @@ func WithMounts() (code int, err error) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(), mountsEnv+"=1")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}
+	if network {
+		cmd.SysProcAttr.Unshareflags |= syscall.CLONE_NEWNET
+		cmd.Env = append(cmd.Env, networkEnv+"=1")
+	}
 	err = cmd.Run()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exit.ExitCode(), nil

@@ -129,11 +129,19 @@ func (s *Site) Claim(server string) (string, error) {
 
 // join makes the rack known, and the agent its agent.
 func (s *Site) join(ctx context.Context) error {
-	steps := [][]string{
-		{"context", "set", "storm", "--url", "https://" + s.ports["api"], "--ca", filepath.Join(s.HubData(), "ca.pem"), "--token-file", filepath.Join(s.HubData(), "pki", "admin.token")},
+	known := func(name, at string) []string {
+		return []string{"context", "set", name, "--url", "https://" + at, "--ca", filepath.Join(s.HubData(), "ca.pem"), "--token-file", filepath.Join(s.HubData(), "pki", "admin.token")}
+	}
+	steps := [][]string{known("storm", s.ports["api"])} // the first is the one that is used
+	if s.Several != nil {
+		for _, h := range s.Several.Hubs {
+			steps = append(steps, known(h.Name, h.api))
+		}
+	}
+	steps = append(steps, [][]string{
 		{"apply", "-f", s.path("site")},
 		{"rack", "join-token", RackName, "-o", "name"},
-	}
+	}...)
 	token := ""
 	for _, args := range steps {
 		out, errs, code := s.Rackctl(ctx, args...)

@@ -98,6 +98,15 @@ func (p *Process) Kill() error {
 	return errors.Join(err, p.await(10*time.Second))
 }
 
+// endsWithin is how long a daemon may take to end when it is told to.
+const endsWithin = 20 * time.Second
+
+// Terminate ends it with SIGTERM, as a service manager does, and waits until it is gone.
+func (p *Process) Terminate() error {
+	err := p.signal(syscall.SIGTERM)
+	return errors.Join(err, p.await(endsWithin))
+}
+
 // Freeze and Thaw stop it with SIGSTOP, and let it go on.
 func (p *Process) Freeze() error { return p.signal(syscall.SIGSTOP) }
 

@@ -27,6 +27,7 @@ type Config struct {
 	Group   []int
 	Dir     string // folder for everything that is written
 	Servers int
+	Hubs    int // that share a store of NATS servers; fewer than two are one by itself
 }
 
 // Server is a simulated server.
@@ -58,6 +59,10 @@ type Site struct {
 	Dice *rand.Rand
 	Note func(format string, args ...any)
 
+	// Several is nil where there is one hub.
+	Several *Several
+
+	filter      *filter
 	twin        atomic.Pointer[Process]
 	config      Config
 	registry    *sim.Registry
@@ -81,6 +86,11 @@ func Open(ctx context.Context, c Config) (s *Site, err error) {
 			s = nil
 		}
 	}()
+	var f *filter
+	if f, err = newFilter(); err != nil { // first: nothing is reached in a network of one's own before it
+		return s, err
+	}
+	s.filter = f
 	if err = s.prepare(); err != nil {
 		return s, err
 	}
@@ -89,7 +99,12 @@ func Open(ctx context.Context, c Config) (s *Site, err error) {
 			return s, err
 		}
 	}
-	if err = s.Hub.Start(); err != nil {
+	if s.Several != nil {
+		err = s.startSeveral(ctx)
+	} else {
+		err = s.Hub.Start()
+	}
+	if err != nil {
 		return s, err
 	}
 	if err = s.await(ctx, "the hub", s.Ready); err != nil {
@@ -106,9 +121,6 @@ func Open(ctx context.Context, c Config) (s *Site, err error) {
 
 // prepare makes everything that is there before the programs are started.
 func (s *Site) prepare() (err error) {
-	if s.HubDisk, err = newDisk(s.path("hub"), hubRoom); err != nil {
-		return err
-	}
 	if s.AgentDisk, err = newDisk(s.path("agent"), agentRoom); err != nil {
 		return err
 	}
@@ -160,13 +172,28 @@ func (s *Site) prepare() (err error) {
 		}
 		s.Servers = append(s.Servers, v)
 	}
-	s.HubClock, s.AgentClock = Clock{s.path("clock-hub")}, Clock{s.path("clock-agent")}
-	if err := errors.Join(s.HubClock.Step(0), s.AgentClock.Step(0)); err != nil {
+	s.AgentClock = Clock{s.path("clock-agent")}
+	if err := s.AgentClock.Step(0); err != nil {
 		return err
 	}
-	s.Hub = newProcess("hub", s.path("hub.log"), s.daemon("rackboot-hub"), []string{s.HubClock.env()}, "run", "--config", s.path("hub.yaml"))
+	if err := s.prepareHub(); err != nil {
+		return err
+	}
 	s.Agent = newProcess("agent", s.path("agent.log"), s.daemon("rackboot-agent"), []string{s.AgentClock.env()}, "run", "--config", s.path("agent.yaml"))
 	return s.write()
+}
+
+// prepareHub makes the hub, or the hubs.
+func (s *Site) prepareHub() (err error) {
+	if s.config.Hubs > 1 {
+		return s.prepareSeveral()
+	}
+	if s.HubDisk, err = newDisk(s.path("hub"), hubRoom); err != nil {
+		return err
+	}
+	s.HubClock = Clock{s.path("clock-hub")}
+	s.Hub = newProcess("hub", s.path("hub.log"), s.daemon("rackboot-hub"), []string{s.HubClock.env()}, "run", "--config", s.path("hub.yaml"))
+	return s.HubClock.Step(0)
 }
 
 func (s *Site) path(name string) string { return filepath.Join(s.config.Dir, name) }
@@ -204,7 +231,7 @@ func (s *Site) Rackctl(ctx context.Context, args ...string) (out, errs string, c
 
 // Ready reports whether the hub serves.
 func (s *Site) Ready(ctx context.Context) error {
-	if !s.Hub.Running() {
+	if s.Several == nil && !s.Hub.Running() {
 		return errors.New("the hub has ended")
 	}
 	if s.Client == nil {
@@ -243,14 +270,20 @@ func (s *Site) Restored(ctx context.Context) error {
 
 // Write has the hub write something that changes nothing at the rack.
 func (s *Site) Write(ctx context.Context) error {
-	rack, err := api.Get[*resource.Rack](ctx, s.Client, RackName)
+	_, err := write(ctx, s.Client)
+	return err
+}
+
+// write has a hub write something, and returns what it shows of it.
+func write(ctx context.Context, c *api.Client) (said string, err error) {
+	rack, err := api.Get[*resource.Rack](ctx, c, RackName)
 	if err != nil {
-		return err
+		return "", err
 	}
 	rack.Spec.Description = fmt.Sprintf("written at %d", powerlog.Now())
 	rack.Status = resource.RackStatus{}
-	_, err = s.Client.Objects.Apply(ctx, []resource.Object{rack}, false)
-	return err
+	_, err = c.Objects.Apply(ctx, []resource.Object{rack}, false)
+	return rack.Spec.Description, err
 }
 
 // stepWithin bounds a step of the preparation.
@@ -300,6 +333,9 @@ func (s *Site) Close() (err error) {
 		if p != nil {
 			err = errors.Join(err, p.Kill())
 		}
+	}
+	if s.Several != nil {
+		err = errors.Join(err, s.Several.close())
 	}
 	for _, v := range s.Servers {
 		if v.Front != nil {
