@@ -53,6 +53,7 @@ func (st *Sets) Apply(ctx context.Context, objs []resource.Object, opts ApplyOpt
 			st.core.reopen(ctx, key, at) // unless it was written
 		}
 	}()
+	known := opts.DryRun || st.core.alone() // what is not written is so in the store, and not only as far as this hub has heard
 	for try, written := 1, 0; ; try++ {
 		var items []applyItem
 		err := st.objects.sets.pass(ctx, op, try > 1 || hasParams(objs), func() (err error) {
@@ -60,8 +61,13 @@ func (st *Sets) Apply(ctx context.Context, objs []resource.Object, opts ApplyOpt
 			return err
 		})
 		switch {
-		case err == nil:
+		case err == nil && (known || len(done) == len(items)):
 			return results(items, done), nil
+		case err == nil:
+			if err = st.core.current(ctx); err == nil {
+				known = true
+				continue
+			}
 		case len(done) > written: // a part was written: it goes on
 			try, written = 1, len(done)
 		}

@@ -69,7 +69,7 @@ func (co *core) commit(ctx context.Context, ops []state.Op) ([]uint64, error) {
 // half. Only where nothing is watched the keys are read one by one; never where other hubs write: with a ledger that is
 // newer than the holds a hub that takes a rack would have an agent enforce again what it has let go.
 func (co *core) refresh(ctx context.Context, keys ...string) {
-	alone := !co.several.Load()
+	alone := co.alone()
 	if !alone && !co.following.Load() {
 		return // who lost loses again, until the watch has brought what it lost to
 	}

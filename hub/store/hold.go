@@ -44,11 +44,17 @@ func (hs *Holds) Create(ctx context.Context, h *resource.Hold) (*resource.Hold, 
 	hold.Status = resource.HoldStatus{}
 	hold.Metadata = resource.Metadata{Name: hold.Metadata.Name, Labels: h.Metadata.Labels, Annotations: h.Metadata.Annotations}
 	hs.objects.stamp(&hold.Metadata)
+	known := hs.core.alone() // that it is there already is so in the store
 	for try := 1; ; try++ {
 		old, err := hs.create(ctx, op, hold, named, try > 1)
 		switch {
-		case err == nil && old != nil:
+		case err == nil && old != nil && known:
 			return old, nil
+		case err == nil && old != nil:
+			if err = hs.core.current(ctx); err != nil && !hs.core.again(ctx, err, try) {
+				return nil, err
+			}
+			known = err == nil
 		case err == nil:
 			hs.core.logger.Info("hold accepted", "hold", hold.Metadata.Name, "server", hold.Spec.Server, "mode", hold.Spec.Mode, "by", hold.Spec.Owner)
 			return hold, nil

@@ -99,21 +99,8 @@ func (hs *Hubs) Put(ctx context.Context, h *Hub) error {
 
 // Reached waits until what was written up to a revision has come here, and reports whether it has before ctx ended.
 func (hs *Hubs) Reached(ctx context.Context, revision uint64) bool {
-	there := func() bool { return hs.core.mirror.position() >= revision }
-	again := time.NewTicker(reachedAgain)
-	defer again.Stop()
-	for !hs.core.awaits(ctx, there) { // nothing is watched yet, or for a moment
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-			return false
-		}
-	}
-	return there()
+	return hs.core.reached(ctx, revision)
 }
-
-// reachedAgain is how often it is looked whether the watch has begun.
-const reachedAgain = 10 * time.Millisecond
 
 // Remove removes one at its revision. The codes are conflict, unavailable and timeout.
 func (hs *Hubs) Remove(ctx context.Context, h Hub) error {

@@ -31,24 +31,31 @@ func (s *Store) Probe(ctx context.Context) error {
 
 func (s *Store) probe(ctx context.Context) error {
 	const op = "probe the store"
-	value := []byte(s.core.newID())
-	var revision uint64
-	e, err := s.core.kv.Get(ctx, probeKey)
-	switch {
-	case errors.Is(err, state.ErrNotFound):
-		revision, err = s.core.kv.Create(ctx, probeKey, value)
-	case err == nil:
-		revision, err = s.core.kv.Update(ctx, probeKey, value, e.Revision)
-	}
+	revision, value, err := s.core.mark(ctx)
 	if err != nil {
 		return err
 	}
-	if e, err = s.core.kv.Get(ctx, probeKey); err != nil {
+	e, err := s.core.kv.Get(ctx, probeKey)
+	if err != nil {
 		return err
 	}
-	if e.Revision < revision || e.Revision == revision && string(e.Value) != string(value) {
+	if e.Revision < revision || e.Revision == revision && string(e.Value) != value {
 		return protocol.Errorf(protocol.CodeUnavailable, op, "revision %d was written, and revision %d was read after it", revision, e.Revision).
 			WithHint("the store has lost what it acknowledged: look at its disk, and restore the hub from a copy")
 	}
 	return nil
+}
+
+// mark writes what nobody reads, and returns its revision: all that is in the store comes before it. A state.ErrConflict
+// is another hub's mark.
+func (co *core) mark(ctx context.Context) (revision uint64, value string, err error) {
+	value = co.newID()
+	e, err := co.kv.Get(ctx, probeKey)
+	switch {
+	case errors.Is(err, state.ErrNotFound):
+		revision, err = co.kv.Create(ctx, probeKey, []byte(value))
+	case err == nil:
+		revision, err = co.kv.Update(ctx, probeKey, []byte(value), e.Revision)
+	}
+	return revision, value, err
 }

@@ -42,8 +42,15 @@ func (rs *Requests) Create(ctx context.Context, r StoredRequest) (StoredRequest,
 			WithHint("give a shorter one")
 	}
 	r.Revision = 0
+	known := rs.core.alone() // that it is there already is so in the store
 	for try := 1; ; try++ {
 		created, err := rs.create(ctx, op, r, try > 1)
+		if err == nil && created.Revision != 0 && !known { // it is there already
+			if err = rs.core.current(ctx); err == nil {
+				known = true
+				continue
+			}
+		}
 		if err == nil || !rs.core.again(ctx, err, try) {
 			return created, err
 		}

@@ -1,0 +1,56 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"rackboot/protocol"
+)
+
+// currentWait bounds how long somebody waits for what other hubs wrote before.
+const currentWait = 10 * time.Second
+
+// alone reports whether no other hub writes the store.
+func (co *core) alone() bool { return !co.several.Load() }
+
+// current waits until the mirror has all that was in the store when it was called, where other hubs write too: so that
+// an answer for which nothing is written is true of the store, and not of what this hub knew before it was stopped or cut
+// off. What is written now comes after all of that. The codes are unavailable and timeout.
+func (co *core) current(ctx context.Context) error {
+	const op = "hear what other hubs wrote"
+	if co.alone() {
+		return nil
+	}
+	if err := co.healthy(); err != nil {
+		return err
+	}
+	revision, _, err := co.mark(ctx)
+	if err != nil {
+		return stateError(op, err)
+	}
+	wait, stop := context.WithTimeout(ctx, currentWait)
+	defer stop()
+	if !co.reached(wait, revision) {
+		return protocol.Errorf(protocol.CodeUnavailable, op, "this hub has not heard yet what was written to the store").
+			WithHint("ask again, or ask another hub")
+	}
+	return nil
+}
+
+// reached waits until what was written up to a revision has come, and reports whether it has before ctx ended.
+func (co *core) reached(ctx context.Context, revision uint64) bool {
+	there := func() bool { return co.mirror.position() >= revision }
+	again := time.NewTicker(reachedAgain)
+	defer again.Stop()
+	for !co.awaits(ctx, there) { // nothing is watched yet, or for a moment
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return there()
+}
+
+// reachedAgain is how often it is looked whether the watch has begun.
+const reachedAgain = 10 * time.Millisecond

@@ -1,0 +1,133 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"rackboot/hub/store/storetest"
+	"rackboot/protocol"
+	"rackboot/protocol/resource"
+	"rackboot/state"
+)
+
+// deafKV is a store whose watch brings nothing while it is deaf, as to a hub that was stopped.
+type deafKV struct {
+	*storetest.Memory
+	hears chan struct{} // closed once it hears again
+}
+
+func (k *deafKV) Watch(ctx context.Context, prefix string, after uint64) (<-chan []state.Entry, error) {
+	from, err := k.Memory.Watch(ctx, prefix, after)
+	if err != nil {
+		return nil, err
+	}
+	out := make(chan []state.Entry)
+	go func() {
+		defer close(out)
+		for change := range from {
+			select {
+			case <-k.hears:
+			case <-ctx.Done():
+				return
+			}
+			select {
+			case out <- change:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return out, nil
+}
+
+// What a hub is asked for is there, as far as it knows, and was removed through another hub meanwhile: that it is there
+// already is said only of what is, and what is not is made. A hub that hears nothing says so.
+func TestWhatIsThereIsInTheStore(t *testing.T) {
+	request := StoredRequest{Request: resource.Request{Server: "n1", Action: resource.RequestReboot, By: "ops", Ref: "r", NotAfter: time.Now().Add(time.Hour)}, Rack: "r1"}
+	for name, row := range map[string]struct {
+		ask  func(ctx context.Context, s *Store) error
+		undo func(ctx context.Context, s *Store) (n int, err error) // what there was, by another hub
+	}{
+		"a claim": {func(ctx context.Context, s *Store) error {
+			_, err := s.Sets.Apply(ctx, []resource.Object{storetest.Claim("c1", "n1")}, ApplyOptions{By: "ops"})
+			return err
+		}, remove[*resource.Claim]},
+		"a hold": {func(ctx context.Context, s *Store) error {
+			_, err := s.Holds.Create(ctx, storetest.Hold("ops", "k", "n1"))
+			return err
+		}, remove[*resource.Hold]},
+		"a request": {func(ctx context.Context, s *Store) error {
+			r := request
+			r.ID = rand.Text()
+			_, err := s.Requests.Create(ctx, r)
+			return err
+		}, func(ctx context.Context, s *Store) (int, error) {
+			open := s.Requests.Open()
+			for _, r := range open {
+				if _, err := s.Requests.Cancel(ctx, r.ID, "ops"); err != nil {
+					return 0, err
+				}
+			}
+			return len(open), nil
+		}},
+	} {
+		for hearsAgain, wait := range map[string]time.Duration{"after 3 s": 3 * time.Second, "never": time.Hour} {
+			t.Run(name+" "+hearsAgain, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					k := &deafKV{Memory: storetest.NewMemory(), hears: make(chan struct{})}
+					ctx, stop := context.WithCancel(t.Context())
+					defer stop()
+					s, err := Open(ctx, Config{KV: k, Log: k.Memory, Clock: time.Now, NewID: rand.Text})
+					if err != nil {
+						t.Fatal(err)
+					}
+					go func() { _ = s.Run(ctx) }() // it returns nil
+					if _, err := s.Sets.Apply(ctx, storetest.Site(), ApplyOptions{}); err != nil {
+						t.Fatal(err)
+					}
+					if err := row.ask(ctx, s); err != nil {
+						t.Fatal(err)
+					}
+					s.Units.Share()
+					undo := func() int {
+						n, err := row.undo(ctx, openOn(t, k.Memory))
+						if err != nil {
+							t.Fatal(err)
+						}
+						return n
+					}
+					if n := undo(); n != 1 {
+						t.Fatalf("there were %d", n)
+					}
+					began := time.Now()
+					hears := time.AfterFunc(wait, func() { close(k.hears) })
+					defer hears.Stop()
+					err = row.ask(ctx, s)
+					took := time.Since(began)
+					there := undo()
+					if wait < currentWait {
+						if err != nil || there != 1 || took < wait {
+							t.Errorf("after %s: %v, %d are there", took, err, there)
+						}
+					} else if protocol.CodeOf(err) != protocol.CodeUnavailable || there != 0 || took > currentWait+time.Second {
+						t.Errorf("after %s: %v, %d are there", took, err, there)
+					}
+				})
+			})
+		}
+	}
+}
+
+// remove removes all of a kind.
+func remove[T resource.Object](ctx context.Context, s *Store) (int, error) {
+	all := List[T](s.Objects)
+	for _, o := range all {
+		if err := s.Objects.Remove(ctx, Copy(s.Objects, o)); err != nil {
+			return 0, err
+		}
+	}
+	return len(all), nil
+}
