@@ -14,7 +14,7 @@ func hubFaults() []fault {
 	return slices.Concat(hubKills(), hubCuts(), hubClocks())
 }
 
-// smallFaults are the names of those of several hubs that each commit has time for.
+// smallFaults are the names of those of several hubs that a few minutes have time for.
 func smallFaults() []string {
 	return []string{"kill-owner", "kill-leader", "stop-owner", "cut-owner-nodes", "roll"}
 }

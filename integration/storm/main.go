@@ -39,7 +39,7 @@ func storms(args []string) int {
 	f.StringVar(&only, "faults", "", "beginnings of the faults' names, separated by commas; all if empty")
 	f.StringVar(&require, "require", "", "root: nothing is skipped for want of it; rows: every row is exercised")
 	f.IntVar(&c.hubs, "hubs", 1, "how many hubs; of two or more, those share a store of three nats-servers and a mosquitto, and the faults are theirs")
-	f.BoolVar(&c.small, "small", false, "of several hubs: the few faults that each commit has time for")
+	f.BoolVar(&c.small, "small", false, "of several hubs: five faults, in a few minutes")
 	f.BoolVar(&c.keep, "keep", false, "keep logs and state")
 	f.BoolVar(&c.verbose, "v", false, "print each operation")
 	if err := f.Parse(args); err != nil {
