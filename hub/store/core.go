@@ -57,3 +57,6 @@ func (co *core) healthy() error {
 func (co *core) shared(kind resource.Kind, name string) resource.Object {
 	return co.mirror.object(kind, name)
 }
+
+// alone reports whether no other hub writes the store.
+func (co *core) alone() bool { return !co.several.Load() }

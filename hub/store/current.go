@@ -2,16 +2,15 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"rackboot/protocol"
+	"rackboot/state"
 )
 
 // currentWait bounds how long somebody waits for what other hubs wrote before.
 const currentWait = 10 * time.Second
-
-// alone reports whether no other hub writes the store.
-func (co *core) alone() bool { return !co.several.Load() }
 
 // current waits until the mirror has all that was in the store when it was called, where other hubs write too: so that
 // an answer for which nothing is written is true of the store, and not of what this hub knew before it was stopped or cut
@@ -54,3 +53,17 @@ func (co *core) reached(ctx context.Context, revision uint64) bool {
 
 // reachedAgain is how often it is looked whether the watch has begun.
 const reachedAgain = 10 * time.Millisecond
+
+// mark writes what nobody reads, and returns its revision: all that is in the store comes before it. A state.ErrConflict
+// is another hub's mark.
+func (co *core) mark(ctx context.Context) (revision uint64, value string, err error) {
+	value = co.newID()
+	e, err := co.kv.Get(ctx, probeKey)
+	switch {
+	case errors.Is(err, state.ErrNotFound):
+		revision, err = co.kv.Create(ctx, probeKey, []byte(value))
+	case err == nil:
+		revision, err = co.kv.Update(ctx, probeKey, []byte(value), e.Revision)
+	}
+	return revision, value, err
+}

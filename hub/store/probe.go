@@ -45,17 +45,3 @@ func (s *Store) probe(ctx context.Context) error {
 	}
 	return nil
 }
-
-// mark writes what nobody reads, and returns its revision: all that is in the store comes before it. A state.ErrConflict
-// is another hub's mark.
-func (co *core) mark(ctx context.Context) (revision uint64, value string, err error) {
-	value = co.newID()
-	e, err := co.kv.Get(ctx, probeKey)
-	switch {
-	case errors.Is(err, state.ErrNotFound):
-		revision, err = co.kv.Create(ctx, probeKey, []byte(value))
-	case err == nil:
-		revision, err = co.kv.Update(ctx, probeKey, []byte(value), e.Revision)
-	}
-	return revision, value, err
-}
