@@ -68,6 +68,7 @@ func (o *operator) work(ctx context.Context) {
 			if o.held == "" {
 				o.hold(ctx, true)
 			}
+		case JobProbe: // measure has its server
 		}
 		pause(ctx, 300*time.Millisecond+time.Duration(o.dice.Int64N(int64(time.Second))))
 	}
