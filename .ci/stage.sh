@@ -5,8 +5,9 @@
 #
 # Every stage is a process of its own with no standard input. It fails when a
 # command of it fails, when it is over its budget, and when a process that it
-# started is left. The first stage that fails ends the run. The last lines are the
-# results of all test runs so far, the sum of their counts last.
+# started is left. What a stage leaves of its budget, the later ones may use: what
+# must not be exceeded is the sum. The first stage that fails ends the run. The last
+# lines are the results of all test runs so far, the sum of their counts last.
 
 # run_stages runs the stages that the first argument names, or all of them.
 run_stages() {
@@ -14,7 +15,7 @@ run_stages() {
         "$RACKBOOT_CI_STAGE"
         exit
     fi
-    local wanted=$1 row name minutes failed="" ran=0 kept
+    local wanted=$1 row name minutes failed="" ran=0 kept begun=$SECONDS granted=0
     shift
     kept=$(mktemp -d)
     # shellcheck disable=SC2064 # now, while it is known
@@ -26,7 +27,8 @@ run_stages() {
             continue
         fi
         ran=$((ran + 1))
-        if ! one_stage "$name" "$minutes"; then
+        granted=$((granted + $(seconds "$minutes")))
+        if ! one_stage "$name" $((begun + granted - SECONDS)); then
             failed=$name
             break
         fi
@@ -44,15 +46,17 @@ run_stages() {
     total
 }
 
-# one_stage NAME MINUTES
+seconds() { awk -v minutes="$1" 'BEGIN { print int(minutes * 60) }'; }
+
+# one_stage NAME SECONDS
 one_stage() {
-    local name=$1 minutes=$2 begun=$SECONDS code=0 left
-    printf '\n== %s: begins %s, budget %s min\n' "$name" "$(date -u +%H:%M:%S)" "$minutes"
-    RACKBOOT_CI_STAGE=$name timeout --kill-after=20 "${minutes}m" bash "$0" </dev/null || code=$?
+    local name=$1 budget=$2 begun=$SECONDS code=0 left
+    printf '\n== %s: begins %s, may take %s s\n' "$name" "$(date -u +%H:%M:%S)" "$budget"
+    RACKBOOT_CI_STAGE=$name timeout --kill-after=20 "$budget" bash "$0" </dev/null || code=$?
     left=$(left_over)
     case $code in
     0) ;;
-    124 | 137) echo "== $name: over its budget of $minutes min" ;;
+    124 | 137) echo "== $name: over its budget of $budget s" ;;
     *) echo "== $name: exit code $code" ;;
     esac
     if [ -n "$left" ]; then
