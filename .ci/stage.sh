@@ -15,7 +15,7 @@ run_stages() {
         "$RACKBOOT_CI_STAGE"
         exit
     fi
-    local wanted=$1 row name minutes failed="" ran=0 kept begun=$SECONDS granted=0
+    local wanted=$1 row name minutes failed="" ran=0 kept begun=$SECONDS granted=0 spare
     shift
     kept=$(mktemp -d)
     # shellcheck disable=SC2064 # now, while it is known
@@ -28,7 +28,8 @@ run_stages() {
         fi
         ran=$((ran + 1))
         granted=$((granted + $(seconds "$minutes")))
-        if ! one_stage "$name" $((begun + granted - SECONDS)); then
+        spare=$((begun + granted - SECONDS))
+        if ! one_stage "$name" $((spare > 0 ? spare : 1)); then # to timeout 0 is no limit
             failed=$name
             break
         fi

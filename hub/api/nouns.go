@@ -26,6 +26,7 @@ type Rooms struct {
 	Upgrades  Upgrades
 	Events    EventLog
 	Watches   Watches
+	Hubs      Hubs
 }
 
 // Status says what is so.
@@ -44,7 +45,7 @@ type Carried interface {
 
 // complete reports whether none is missing.
 func (r Rooms) complete() bool {
-	return !slices.Contains([]any{r.Status, r.Claims, r.Imports, r.Firmware, r.Plans, r.Discovery, r.Traces, r.Mirrors, r.Members, r.Inventory, r.Carried, r.Groups, r.Rollouts, r.Upgrades, r.Events, r.Watches}, nil)
+	return !slices.Contains([]any{r.Status, r.Claims, r.Imports, r.Firmware, r.Plans, r.Discovery, r.Traces, r.Mirrors, r.Members, r.Inventory, r.Carried, r.Groups, r.Rollouts, r.Upgrades, r.Events, r.Watches, r.Hubs}, nil)
 }
 
 // A noun is what the API speaks of, with its routes.
@@ -107,6 +108,7 @@ func nouns(c Config, g callers, working *bulk.Room) []noun {
 		uploads{c.ISOs, pieces},
 		agentPackages{c.AgentPackages, pieces, lost},
 		isoContents{c.ISOs, r.Carried, agents, pulls, newSlots(maxISOPulls, maxISOPullsOfAgent)},
+		hubs{r.Hubs, lost},
 		endings{r.Members},
 		whoami{c.Version},
 		logins{g.Login},

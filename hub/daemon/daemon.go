@@ -36,8 +36,11 @@ import (
 	"rackboot/state/heads"
 )
 
-// Run serves until ctx ends.
+// Run serves until ctx ends, and a hub that shares its store then until another one has taken over, ten seconds at most.
 func Run(ctx context.Context, c Config, o Options) error {
+	var end ending
+	ctx, stop := end.context(ctx)
+	defer stop()
 	lines, reg := &support.Lines{}, o.Registry
 	log := slog.New(lines.Beside(o.Logger.Handler()))
 	if reg == nil {
@@ -99,7 +102,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	if err != nil {
 		return err
 	}
-	h := &hub{keys: keys, broker: b, healthy: at.healthy, store: st, upkeep: up, written: written, vault: vault, audit: trail, callers: who, lines: lines, log: log, reg: reg, options: o}
+	h := &hub{ending: &end, keys: keys, broker: b, healthy: at.healthy, store: st, upkeep: up, written: written, vault: vault, audit: trail, callers: who, lines: lines, log: log, reg: reg, options: o}
 	isos, err := h.openISOs(c)
 	if err != nil {
 		return err
@@ -257,10 +260,10 @@ func (h *hub) connect(ctx context.Context, c Config) error {
 }
 
 // rooms are those that the API asks.
-func rooms(c *control.Control) api.Rooms {
+func rooms(c *control.Control, hubs api.Hubs) api.Rooms {
 	return api.Rooms{
 		Status: c.Status, Claims: c.Owners.Claims, Imports: c.Owners.Imports, Firmware: c.Outbound.Firmware, Plans: c.Outbound.Plans, Discovery: c.Owners.Discovery, Traces: c.Outbound.Trace, Mirrors: c.Outbound.Mirrors,
-		Members: c.Members, Inventory: c.Inventory, Carried: c.Env, Groups: c.Groups, Rollouts: c.Rollouts, Upgrades: c.Outbound.Upgrades, Events: c.Events, Watches: c.Shown.Watches,
+		Members: c.Members, Inventory: c.Inventory, Carried: c.Env, Groups: c.Groups, Rollouts: c.Rollouts, Upgrades: c.Outbound.Upgrades, Events: c.Events, Watches: c.Shown.Watches, Hubs: hubs,
 	}
 }
 
@@ -279,7 +282,7 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 		return err
 	}
 	a, err := api.New(api.Config{
-		Store: h.store, Rooms: rooms(h.control), Approver: h.control.Approvals, Token: h.keys.AdminToken(), Callers: h.callers,
+		Store: h.store, Rooms: rooms(h.control, h.upkeep.hubs), Approver: h.control.Approvals, Token: h.keys.AdminToken(), Callers: h.callers,
 		Authority: h.keys.CAPEM(), Vault: h.vault,
 		Limits:   gate.Limits{CallerPerSecond: c.Limits.CallerPerSecond, SourcePerSecond: c.Limits.SourcePerSecond, JoinPerSecond: c.Limits.JoinPerSecond},
 		Recorder: h.audit, AuditLog: h.audit, Backups: backups, Webhooks: hooks, ISOs: h.isos, AgentPackages: packs, Clock: clock.Now, NewID: newID, Registerer: h.reg,

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"rackboot/hub/api"
 	"rackboot/hub/api/gate"
 	"rackboot/hub/audit"
 	"rackboot/hub/backup"
@@ -50,6 +51,7 @@ type Options struct {
 
 // hub is a hub being put together.
 type hub struct {
+	ending   *ending
 	keys     *pki.PKI
 	broker   *broker.Broker
 	healthy  func() error // says why nothing can be written to the store
@@ -84,4 +86,5 @@ type upkeep struct {
 	rules  envRules
 	copies []backup.Stream // how the store's streams are copied
 	others *sharing.Room   // who works on it besides; nil of a hub that is alone
+	hubs   api.Hubs        // which there are
 }

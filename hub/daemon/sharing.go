@@ -24,21 +24,33 @@ func (c *Config) sharedName() string {
 	return c.Store.NATS.Name
 }
 
+// ownName is this hub's name where people see it: that among several, else the first under which it is reached.
+func (c *Config) ownName() string {
+	if c.Store.NATS != nil {
+		return c.Store.NATS.Name
+	}
+	return c.Names[0]
+}
+
 // share has the hub work besides others on its store. One that is to be alone is, or does not start.
 func (h *hub) share(ctx context.Context, c Config, api string) error {
+	self := store.Hub{Name: c.ownName(), Run: h.start.Fence().Hub, API: api, Version: h.options.Version, Began: clock.Now().UTC()}
 	if h.start.Lost() != nil || !c.shares() {
-		if err := h.reg.Register(sharing.Alone(h.start, h.store.Objects)); err != nil || h.start.Lost() != nil {
+		alone := sharing.NewAlone(self, h.start, h.store.Objects)
+		h.upkeep.hubs = alone
+		if err := h.reg.Register(alone.Metrics()); err != nil || h.start.Lost() != nil {
 			return err
 		}
 		return h.alone(ctx)
 	}
 	h.upkeep.others = sharing.New(sharing.Config{
-		Store: h.store, Start: h.start, Logger: h.log,
-		Self: store.Hub{Name: c.sharedName(), Run: h.start.Fence().Hub, API: api, Version: h.options.Version, Began: clock.Now().UTC()},
+		Store: h.store, Start: h.start, Clock: clock.Now, Logger: h.log, Self: self,
 		Took: func(unit string) { h.control.Took(unit) }, Left: func(unit string) { h.control.Left(unit) },
 		Hears: func() bool { return h.link.Connected() },
 		Lacks: func() uint64 { return h.control.Link.Lacks() }, Whole: func() { h.control.Whole() },
 	})
+	h.upkeep.hubs = h.upkeep.others
+	h.ending.others.Store(h.upkeep.others)
 	h.start.Share(h.upkeep.others)
 	return h.reg.Register(h.upkeep.others.Metrics())
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"rackboot/hub/fence"
 	"rackboot/hub/plan/hubs"
@@ -13,6 +14,9 @@ import (
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 )
+
+// forgetAfter is for how long a hub that has ended is remembered.
+const forgetAfter = time.Minute
 
 // takers is how many units are taken at once: a write mostly waits for the store.
 const takers = 8
@@ -84,6 +88,7 @@ func (r *Room) view() hubs.View {
 			continue
 		}
 		there[h.Run] = true
+		r.names[h.Run] = h.Name
 		s := r.seen[h.Run].See(h.Beat, now, r.own)
 		r.seen[h.Run] = s
 		switch hubs.Judge(s, now, r.own) {
@@ -96,8 +101,11 @@ func (r *Room) view() hubs.View {
 	}
 	for run := range r.seen {
 		if !there[run] {
-			delete(r.seen, run)
 			delete(r.lacks, run)
+			if now-r.seen[run].Last > forgetAfter { // until then a unit may be taken from it
+				delete(r.seen, run)
+				delete(r.names, run)
+			}
 		}
 	}
 	return v
@@ -153,8 +161,10 @@ func (r *Room) take(ctx context.Context, v hubs.View, units []string) (all bool)
 // again.
 func (r *Room) takeOne(ctx context.Context, name string) (revision uint64, err error) {
 	u, err := r.cfg.Store.Units.Get(name)
+	before := u.Owner.Hub
 	if err == nil {
 		if u.Owner, err = r.cfg.Start.Above(ctx, u.Owner.Number); err == nil {
+			u.Since, u.Before = r.cfg.Clock().UTC(), r.name(before)
 			err = r.cfg.Store.Units.Put(ctx, &u)
 		}
 	}
@@ -162,7 +172,29 @@ func (r *Room) takeOne(ctx context.Context, name string) (revision uint64, err e
 		r.cfg.Logger.Warn("a unit was not taken; it is tried again", "unit", name, "err", err)
 	}
 	if err == nil {
-		r.cfg.Logger.Info("works a unit", "unit", name, "fence", u.Owner.Number)
+		r.cfg.Logger.Info("works a unit", "unit", name, "fence", u.Owner.Number, "before", u.Before)
+		if name == fence.Site {
+			r.observe(before)
+		}
 	}
 	return u.Revision, err
+}
+
+// name is that of a start of a hub, empty if it is unknown here.
+func (r *Room) name(run string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if run == r.self.Run {
+		return r.self.Name
+	}
+	return r.names[run]
+}
+
+// observe notes how long it took since the last beat of the hub that worked before was seen.
+func (r *Room) observe(before string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s, there := r.seen[before]; there {
+		r.metrics.handover.Observe((r.now() - s.Last).Seconds())
+	}
 }

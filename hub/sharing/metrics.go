@@ -2,14 +2,12 @@ package sharing
 
 import (
 	"github.com/prometheus/client_golang/prometheus"
-
-	"rackboot/hub/fence"
-	"rackboot/hub/store"
 )
 
 type metrics struct {
 	members, units prometheus.Gauge
 	moved          *prometheus.CounterVec
+	handover       prometheus.Histogram
 }
 
 // The values of the label of moved.
@@ -25,6 +23,10 @@ func newMetrics() metrics {
 		moved: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "rackboot_hub_units_moved_total", Help: "Units that this hub took from another one or from nobody, or left to another one.",
 		}, []string{"how"}),
+		handover: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "rackboot_hub_handover_seconds", Help: "From the last beat of the hub that worked before until this one has all it is to work.",
+			Buckets: []float64{.1, .25, .5, 1, 2, 4, 6, 8, 10, 15, 30, 60},
+		}),
 	}
 	for _, how := range []string{took, left} {
 		m.moved.WithLabelValues(how)
@@ -33,7 +35,7 @@ func newMetrics() metrics {
 }
 
 func (m metrics) collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.members, m.units, m.moved}
+	return []prometheus.Collector{m.members, m.units, m.moved, m.handover}
 }
 
 // Describe implements prometheus.Collector.
@@ -53,24 +55,17 @@ func (m metrics) Collect(ch chan<- prometheus.Metric) {
 // Metrics are those of the room.
 func (r *Room) Metrics() prometheus.Collector { return r.metrics }
 
-// alone is a hub that shares its store with nobody: it works everything until another one takes over.
-type alone struct {
-	metrics
-	start   *fence.Start
-	objects *store.Objects
-}
+// Metrics are those of a hub that is alone.
+func (a Alone) Metrics() prometheus.Collector { return aloneMetrics{newMetrics(), a} }
 
-// Alone are the metrics of a hub that shares its store with nobody.
-func Alone(start *fence.Start, objects *store.Objects) prometheus.Collector {
-	return alone{newMetrics(), start, objects}
+type aloneMetrics struct {
+	metrics
+	Alone
 }
 
 // Collect implements prometheus.Collector.
-func (a alone) Collect(ch chan<- prometheus.Metric) {
-	a.members.Set(1)
-	a.units.Set(0)
-	if a.start.Works(fence.Site) {
-		a.units.Set(float64(len(racksOf(a.objects)) + 1))
-	}
-	a.metrics.Collect(ch)
+func (m aloneMetrics) Collect(ch chan<- prometheus.Metric) {
+	m.metrics.members.Set(1)
+	m.metrics.units.Set(float64(len(m.Alone.units())))
+	m.metrics.Collect(ch)
 }

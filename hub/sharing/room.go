@@ -13,6 +13,7 @@ import (
 	"rackboot/protocol"
 	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
+	"rackboot/state"
 )
 
 // Config is what a Room is made of.
@@ -28,6 +29,7 @@ type Config struct {
 	// Lacks counts what this hub could not take of what agents report, and Whole has agents tell all of it again.
 	Lacks  func() uint64
 	Whole  func()
+	Clock  state.Clock // for people
 	Logger *slog.Logger
 }
 
@@ -45,14 +47,17 @@ type Room struct {
 	alone bool                     // no other hub was there when this one began
 	gone  bool                     // this hub has ended
 	seen  map[string]hubs.Sighting // by run
+	names map[string]string        // of runs that were seen
+	ends  bool                     // this hub wants no work any more
 	lacks map[string]uint64        // of others, by run
 
+	hurry chan struct{}   // has a beat be sent at once
 	works map[string]bool // the units that this hub owned when it looked last; of who looks
 }
 
 // New returns a room of which nobody has heard; Run has it beat. self's run is that of the start.
 func New(cfg Config) *Room {
-	r := &Room{cfg: cfg, began: time.Now(), self: cfg.Self, seen: map[string]hubs.Sighting{}, works: map[string]bool{}, lacks: map[string]uint64{}, alone: true, metrics: newMetrics()}
+	r := &Room{cfg: cfg, began: time.Now(), self: cfg.Self, seen: map[string]hubs.Sighting{}, names: map[string]string{}, works: map[string]bool{}, hurry: make(chan struct{}, 1), lacks: map[string]uint64{}, alone: true, metrics: newMetrics()}
 	cfg.Store.Units.Share()
 	for _, h := range cfg.Store.Hubs.List() {
 		if h.Name == r.self.Name {
@@ -128,10 +133,10 @@ func (r *Room) Run(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		every(ctx, beat)
+		r.every(ctx, r.hurry, beat)
 	}()
 	r.look(ctx)
-	every(ctx, func() { r.look(ctx) })
+	r.every(ctx, nil, func() { r.look(ctx) })
 	<-done
 	if err := context.Cause(ctx); protocol.CodeOf(err) == protocol.CodeConflict {
 		return err
@@ -140,7 +145,8 @@ func (r *Room) Run(ctx context.Context) error {
 	return nil
 }
 
-func every(ctx context.Context, do func()) {
+// every does something once a second, and when somebody is in a hurry.
+func (r *Room) every(ctx context.Context, hurry <-chan struct{}, do func()) {
 	tick := time.NewTicker(hubs.BeatEvery)
 	defer tick.Stop()
 	for {
@@ -148,6 +154,8 @@ func every(ctx context.Context, do func()) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+			do()
+		case <-hurry:
 			do()
 		}
 	}
@@ -161,7 +169,7 @@ func (r *Room) beat(ctx context.Context) error {
 	if r.cfg.Hears() {
 		r.heard = r.now()
 	}
-	r.self.Draining = r.now()-r.heard >= hubs.DeadAfter // another one may hear them
+	r.self.Draining = r.ends || r.now()-r.heard >= hubs.DeadAfter // another one may hear them
 	r.self.Beat++
 	r.self.Lacks = r.cfg.Lacks()
 	next := r.self

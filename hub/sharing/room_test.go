@@ -102,7 +102,7 @@ func startHub(t *testing.T, mem *storetest.Memory, name string) *hub {
 		}
 	}
 	h.room = New(Config{
-		Store: h.store, Start: h.start, Self: store.Hub{Name: name, Run: h.start.Fence().Hub}, Took: note(took), Left: note(left), Hears: func() bool { return !h.deaf.Load() }, Lacks: func() uint64 { return 0 }, Whole: func() {}, Logger: slog.New(slog.DiscardHandler),
+		Store: h.store, Start: h.start, Self: store.Hub{Name: name, Run: h.start.Fence().Hub}, Took: note(took), Left: note(left), Hears: func() bool { return !h.deaf.Load() }, Lacks: func() uint64 { return 0 }, Whole: func() {}, Clock: time.Now, Logger: slog.New(slog.DiscardHandler),
 	})
 	h.start.Share(h.room)
 	var running sync.WaitGroup

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"time"
 
 	"rackboot/protocol"
 	"rackboot/protocol/message"
@@ -15,8 +16,12 @@ import (
 type Unit struct {
 	Name string `json:"-"`
 	// Owner is the start of the hub that works it, with a number that rises whenever the unit goes to another one.
-	Owner    message.Fence `json:"owner"`
-	Revision uint64        `json:"-"` // for compare-and-set; 0 creates
+	Owner message.Fence `json:"owner"`
+	// Since is when that hub took it, by its clock, and Before the name of the hub that had it, empty where it is not known.
+	// Both are for people.
+	Since    time.Time `json:"since,omitzero"`
+	Before   string    `json:"before,omitempty"`
+	Revision uint64    `json:"-"` // for compare-and-set; 0 creates
 }
 
 // Units says which hub works what. One that is alone on its store uses none of it.

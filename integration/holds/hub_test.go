@@ -15,6 +15,7 @@ import (
 	"rackboot/hub/api/gate"
 	"rackboot/hub/control"
 	"rackboot/hub/fence"
+	"rackboot/hub/sharing"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
@@ -71,7 +72,7 @@ func (s *site) startHub() {
 		s.t.Fatal(err)
 	}
 	a, err := api.New(api.Config{
-		Store: h.store, Rooms: rooms(h.control), Token: token(admin), Clock: time.Now, NewID: s.newID, Registerer: reg, Logger: s.log, Writable: start.Writable,
+		Store: h.store, Rooms: rooms(h.control, sharing.NewAlone(store.Hub{Name: "hub"}, start, h.store.Objects)), Token: token(admin), Clock: time.Now, NewID: s.newID, Registerer: reg, Logger: s.log, Writable: start.Writable,
 		Callers: gate.Callers{Clients: []gate.Client{{Caller: access.Caller{Name: stranger}, Token: token(stranger)}}},
 	})
 	if err != nil {
@@ -90,10 +91,10 @@ func (s *site) startHub() {
 }
 
 // rooms are those that the API asks, as the daemon gives them.
-func rooms(c *control.Control) api.Rooms {
+func rooms(c *control.Control, hubs api.Hubs) api.Rooms {
 	return api.Rooms{
 		Status: c.Status, Claims: c.Owners.Claims, Imports: c.Owners.Imports, Firmware: c.Outbound.Firmware, Discovery: c.Owners.Discovery, Traces: c.Outbound.Trace, Plans: c.Outbound.Plans, Mirrors: c.Outbound.Mirrors,
-		Members: c.Members, Inventory: c.Inventory, Carried: c.Env, Groups: c.Groups, Rollouts: c.Rollouts, Upgrades: c.Outbound.Upgrades, Events: c.Events, Watches: c.Shown.Watches,
+		Members: c.Members, Inventory: c.Inventory, Carried: c.Env, Groups: c.Groups, Rollouts: c.Rollouts, Upgrades: c.Outbound.Upgrades, Events: c.Events, Watches: c.Shown.Watches, Hubs: hubs,
 	}
 }
 

@@ -159,7 +159,7 @@ func layers() []layer {
 		{"hub/reports", []string{"hub/once", "protocol", "protocol/message", "protocol/resource"}, "what agents said last; it knows no store"},
 		{"hub/wake", []string{"protocol", "protocol/resource", "hub/store", "hub/turns"}, "whom a change wakes; what a turn does it knows as a function"},
 		{"hub/sealing", []string{"protocol/resource", "hub/store"}, "what the rooms share that seal secrets"},
-		{"hub/sharing", []string{"protocol", "protocol/message", "protocol/resource", "hub/fence", "hub/plan/hubs", "hub/store", "hub/wake"}, "a room: which hubs there are, and what this one works"},
+		{"hub/sharing", []string{"protocol", "protocol/api", "protocol/message", "protocol/resource", "hub/fence", "hub/plan/hubs", "hub/store", "hub/wake", "state"}, "a room: which hubs there are, and what this one works"},
 		{"hub/images", []string{"protocol", "protocol/resource", "internal/pending", "hub/catalogue", "hub/conditions", "hub/events", "hub/plan", "hub/plan/bootimages", "hub/store", "hub/wake", "state"}, "a room: registries and vendors it knows as interfaces"},
 		{"hub/link", []string{"protocol", "protocol/message", "protocol/resource", "protocol/api", "protocol/wire", "hub/events", "hub/fence", "hub/intake", "hub/plan", "hub/reports", "hub/store", "hub/terms", "hub/wake", "state"}, "a room: it speaks with agents, and knows what becomes of their words as an interface"},
 		{"hub/members", []string{"protocol", "protocol/message", "protocol/resource", "protocol/api", "protocol/decide", "protocol/wire", "hub/approval", "hub/events", "hub/link", "hub/store", "hub/terms", "hub/wake", "state"}, "a room: agents join, are certified, and go"},

@@ -43,6 +43,7 @@ type Client struct {
 	Environments  Environments
 	Groups        Groups
 	Holds         Holds
+	Hubs          Hubs
 	ISOs          ISOs
 	Maintenances  Maintenances
 	Objects       Objects
@@ -109,7 +110,7 @@ func NewClient(cfg Config) (*Client, error) {
 	h := &hub{base: u.Scheme + "://" + u.Host, token: cfg.Token, http: &bare}
 	return &Client{
 		AgentPackages: AgentPackages{h}, Agents: Agents{h}, Approvals: Approvals{h}, Audit: Audit{h}, Backups: Backups{h}, BMCs: BMCs{h}, Environments: Environments{h},
-		Groups: Groups{h}, Holds: Holds{h}, ISOs: ISOs{h}, Maintenances: Maintenances{h}, Objects: Objects{h},
+		Groups: Groups{h}, Holds: Holds{h}, Hubs: Hubs{h}, ISOs: ISOs{h}, Maintenances: Maintenances{h}, Objects: Objects{h},
 		Bulks: Bulks{h}, Requests: Requests{h}, Rollouts: Rollouts{h}, Servers: Servers{h}, Uploads: Uploads{h}, Webhooks: Webhooks{h}, hub: h,
 	}, nil
 }

@@ -11,6 +11,8 @@
 //	POST   /v1/holds/{id}/release         -> Hold
 //	POST   /v1/servers/{name}/requests    RebootRequest -> RequestStatus
 //	GET    /v1/requests/{id}              RequestStatus
+//	GET    /v1/hubs                       HubList
+//	GET    /v1/hubs/{name}                HubStatus
 //	GET    /v1/events?after=&limit=       EventList
 //	GET    /v1/audit?from=&limit=         AuditList
 //	GET    /v1/audit/export?from=         JSON lines, see package auditlog
