@@ -6,6 +6,7 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -338,17 +339,23 @@ func (g *guarded) fenced() bool {
 	return err == nil && len(all) == 1 && all[0].Word == resource.HoldFenced
 }
 
-// replace puts a copy of the store into its place, as an operator does who has one.
+// replace puts a copy of the store into its place, as an operator does who has one. What was there stays beside it: the
+// agent looks at it now and then, and what it has open must not go meanwhile.
 func (g *guarded) replace(from string) {
 	g.t.Helper()
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) { // the agent looks at it now and then
-		err := errors.Join(os.RemoveAll(g.cfg.path("state")), os.Rename(from, g.cfg.path("state")))
+	at := g.cfg.path("state")
+	for end, n := time.Now().Add(10*time.Second), 0; ; n++ { // the agent may make one between the two
+		err := os.Rename(at, fmt.Sprintf("%s.replaced.%d", at, n))
+		if err == nil || errors.Is(err, fs.ErrNotExist) {
+			err = os.Rename(from, at)
+		}
 		if err == nil {
 			return
 		}
 		if time.Now().After(end) {
 			g.t.Fatal(err)
 		}
+		time.Sleep(time.Millisecond)
 	}
 }
 

@@ -14,18 +14,19 @@ import (
 )
 
 // health says how the hub is: healthz answers while the process serves at all, readyz only when the
-// hub can do its work.
+// hub can do its work; and whether it is the one of several that works the racks. All that are ready take changes.
 type health struct {
 	ready  func(ctx context.Context) error // nil is always
+	idle   func() bool                     // another hub works the racks; nil is never
 	logger *slog.Logger
 }
 
 func (h health) routes(t *route.Table) {
-	ok := func(w http.ResponseWriter) {
+	ok := func(w http.ResponseWriter, answer string) {
 		w.Header().Set("Content-Type", "application/json")
-		io.WriteString(w, `{"status":"ok"}`+"\n") //nolint:errcheck // the client is gone
+		io.WriteString(w, answer+"\n") //nolint:errcheck // the client is gone
 	}
-	t.Handle("GET "+protoapi.PathHealth, func(w http.ResponseWriter, _ *http.Request) { ok(w) })
+	t.Handle("GET "+protoapi.PathHealth, func(w http.ResponseWriter, _ *http.Request) { ok(w, `{"status":"ok"}`) })
 	t.Handle("GET "+protoapi.PathReady, func(w http.ResponseWriter, r *http.Request) {
 		if h.ready != nil {
 			if err := h.ready(r.Context()); err != nil {
@@ -41,6 +42,10 @@ func (h health) routes(t *route.Table) {
 				return
 			}
 		}
-		ok(w)
+		if h.idle != nil && h.idle() {
+			ok(w, `{"status":"ok","works":false}`)
+			return
+		}
+		ok(w, `{"status":"ok","works":true}`)
 	})
 }

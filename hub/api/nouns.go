@@ -112,7 +112,7 @@ func nouns(c Config, g callers, working *bulk.Room) []noun {
 		endings{r.Members},
 		whoami{c.Version},
 		logins{g.Login},
-		health{c.Ready, c.Logger},
+		health{c.Ready, c.Idle, c.Logger},
 		authority{c.Authority},
 		schemaFiles{},
 	}

@@ -51,7 +51,6 @@ type Options struct {
 
 // hub is a hub being put together.
 type hub struct {
-	ending   *ending
 	keys     *pki.PKI
 	broker   *broker.Broker
 	healthy  func() error // says why nothing can be written to the store
@@ -87,4 +86,5 @@ type upkeep struct {
 	copies []backup.Stream // how the store's streams are copied
 	others *sharing.Room   // who works on it besides; nil of a hub that is alone
 	hubs   api.Hubs        // which there are
+	ending *ending
 }

@@ -50,7 +50,7 @@ func (h *hub) share(ctx context.Context, c Config, api string) error {
 		Lacks: func() uint64 { return h.control.Link.Lacks() }, Whole: func() { h.control.Whole() },
 	})
 	h.upkeep.hubs = h.upkeep.others
-	h.ending.others.Store(h.upkeep.others)
+	h.upkeep.ending.others.Store(h.upkeep.others)
 	h.start.Share(h.upkeep.others)
 	return h.reg.Register(h.upkeep.others.Metrics())
 }

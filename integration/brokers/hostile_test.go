@@ -12,6 +12,7 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -197,12 +198,14 @@ func TestHostileCertificatesAtMosquitto(t *testing.T) {
 	s.arrive(seen, message.TopicUp(otherAgent, "probe"))
 
 	// It may stay connected, and is nobody.
-	thief, heard := hears(other)
+	thief, ear := s.connect(other, nil), s.listens(other, filters())
+	s.publish(s.connect(s.hubTLS(s.broker.caFile), nil), message.TopicDown(otherAgent, "hold"), honest)
+	if got := ear.heard(); !slices.Contains(got, message.TopicDown(otherAgent, "hold")) {
+		t.Errorf("an agent heard %v, and not what is for it", got)
+	}
 	s.revoke(otherAgent)
 	s.follow()
-	for len(heard) > 0 {
-		<-heard
-	}
+	ear.heard()
 	s.publish(s.connect(s.hubTLS(s.broker.caFile), nil), message.TopicDown(otherAgent, "hold"), honest)
 	if thief.IsConnectionOpen() {
 		s.await(thief.Publish(message.TopicUp(otherAgent, "probe"), 1, false, forged))
@@ -212,8 +215,8 @@ func TestHostileCertificatesAtMosquitto(t *testing.T) {
 		s.await(again.Publish(message.TopicUp(otherAgent, "probe"), 1, false, forged))
 	}
 	s.release(s.word(s.hold("after"), resource.HoldFenced))
-	if n := len(heard) + len(heardAgain); n > 0 {
-		t.Errorf("a revoked agent heard %d messages", n)
+	if got := ear.heard(); len(got)+len(heardAgain) > 0 {
+		t.Errorf("a revoked agent heard %v, and %d messages over another connection", got, len(heardAgain))
 	}
 	s.await(s.connect(s.agentTLS(), nil).Publish(message.TopicUp(agentName, "probe"), 1, false, honest))
 	s.arrive(seen, message.TopicUp(agentName, "probe")) // and nothing forged

@@ -3,6 +3,7 @@ package brokers
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"rackboot/hub/fence"
 	"rackboot/hub/plan/hubs"
 	"rackboot/protocol"
+	protoapi "rackboot/protocol/api"
 	"rackboot/protocol/resource"
 	"rackboot/state"
 )
@@ -91,13 +93,32 @@ func TestHubsShareAStore(t *testing.T) {
 	id = one.hold("back")
 	other.word(id, resource.HoldFenced)
 
+	other.shows(t, map[string]protoapi.HubState{first: protoapi.HubWorks, second: protoapi.HubStandby})
+	begun = time.Now()
 	one.stopHub()
-	worksIn(second, 5*time.Second)
+	t.Logf("a hub that works the rack has handed over and ended after %s", time.Since(begun).Round(10*time.Millisecond))
+	if got := works(); got != second {
+		t.Errorf("a hub has ended, and %q works the rack", got)
+	}
+	other.shows(t, map[string]protoapi.HubState{second: protoapi.HubWorks})
 	one.keepsOff(t)
 	other.release(id)
 	other.running("released")
 	if network, _, _, installs := other.server.Boots.Counts(); network != 1 || installs != 1 {
 		t.Errorf("%d network boots and %d installations, want 1 and 1", network, installs)
+	}
+}
+
+// shows asks for all hubs.
+func (s *site) shows(t *testing.T, want map[string]protoapi.HubState) {
+	t.Helper()
+	got := map[string]protoapi.HubState{}
+	all, err := s.client.Hubs.List(t.Context())
+	for _, h := range all {
+		got[h.Name] = h.State
+	}
+	if err != nil || !maps.Equal(got, want) {
+		t.Errorf("it shows %v (%v), want %v", got, err, want)
 	}
 }
 

@@ -43,9 +43,11 @@ func (oneHub) Hubs() []protoapi.HubStatus {
 // Hub implements api.Hubs.
 func (o oneHub) Hub(name string) (protoapi.HubStatus, error) {
 	if name != "hub" {
-		return protoapi.HubStatus{}, protocol.Errorf(protocol.CodeNotFound, "get hub", "no hub %q", name)
+		return protoapi.HubStatus{}, protocol.Errorf(protocol.CodeNotFound, "get hub", "no hub %q", name).WithHint("rackctl get hubs lists those that are")
 	}
-	return o.Hubs()[0], nil
+	one := o.Hubs()[0]
+	one.Units = []string{"site"}
+	return one, nil
 }
 
 // Rooms are those of a fleet, with mirrors and firmware that nobody told anything of, and without watches.

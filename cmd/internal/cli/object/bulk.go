@@ -2,7 +2,6 @@ package object
 
 import (
 	"context"
-	"strings"
 
 	"rackboot/cmd/internal/cli/asked"
 	"rackboot/cmd/internal/cli/client"
@@ -11,17 +10,11 @@ import (
 	"rackboot/protocol/api"
 )
 
-// bulkID is the id that somebody gives of a bulk operation; is says whether one is meant, or all.
-func bulkID(args []string) (id string, is bool) {
-	kind, id, _ := strings.Cut(args[0], "/")
-	if len(args) > 1 {
-		id = args[1]
-	}
-	return id, strings.EqualFold(kind, "bulk") && len(args) <= 2
-}
-
 func getBulk(ctx context.Context, hubs *client.Hubs, pr *printer.Printer, args []string) error {
-	id, _ := bulkID(args)
+	id, err := nameIn(args, "bulk operations")
+	if err != nil {
+		return err
+	}
 	c, err := hubs.Connect()
 	if err != nil {
 		return err
@@ -47,7 +40,11 @@ func getBulk(ctx context.Context, hubs *client.Hubs, pr *printer.Printer, args [
 }
 
 // describeBulk shows what became of each.
-func describeBulk(ctx context.Context, hubs *client.Hubs, pr *printer.Printer, id string) error {
+func describeBulk(ctx context.Context, hubs *client.Hubs, pr *printer.Printer, args []string) error {
+	id, err := nameIn(args, "bulk operations")
+	if err != nil {
+		return err
+	}
 	if id == "" {
 		return protocol.Errorf(protocol.CodeInvalid, "", "name one").WithHint("rackctl get bulk lists them")
 	}

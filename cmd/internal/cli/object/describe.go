@@ -28,8 +28,8 @@ func describeCmd(hubs *client.Hubs, pr *printer.Printer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "describe KIND [NAME...] | KIND/NAME...", Short: "Show resources with their conditions, what to do, and what happened", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if id, is := bulkID(args); is {
-				return describeBulk(cmd.Context(), hubs, pr, id)
+			if other, is := noResources(args); is && other.describe != nil {
+				return other.describe(cmd.Context(), hubs, pr, args)
 			}
 			if err := ch.Read(args); err != nil {
 				return err

@@ -37,7 +37,8 @@ func getCmd(hubs *client.Hubs, src *files.Input, pr *printer.Printer) *cobra.Com
 			"maintenances and server groups. Labels of a rack count as those of what is in it.\n\n" +
 			"A list of one kind is shown as it comes, page by page. Several kinds, --sort-by and templates need\n" +
 			"all of it first. A list that breaks off shows what came, and has an exit code.\n\n" +
-			"rackctl get requests shows what was asked of servers once; rackctl get events what happened.",
+			"rackctl get requests shows what was asked of servers once; rackctl get events what happened;\n" +
+			"rackctl get hubs which hubs share the store, and which one works.",
 		Example: "  rackctl get servers\n  rackctl get server n1 -o yaml\n  rackctl get servers,claims -l row=7\n  rackctl get holds -w\n  rackctl get requests\n" +
 			"  rackctl get servers --field-selector status.phase=Reserved -o name\n" +
 			"  rackctl get servers -o custom-columns=NAME:.metadata.name,PHASE:.status.phase",

@@ -16,19 +16,23 @@ import (
 // noResource is what is shown as if it were a resource.
 type noResource struct {
 	plural, instead string
-	show            func(ctx context.Context, hubs *client.Hubs, pr *printer.Printer, args []string) error
+	show, describe  show // describe is nil where there is no more to show
 }
 
-// noResources finds what somebody names who means requests or events.
+type show func(ctx context.Context, hubs *client.Hubs, pr *printer.Printer, args []string) error
+
+// noResources finds what somebody names who means what is no resource: requests, events, bulk operations or hubs.
 func noResources(args []string) (noResource, bool) {
 	kind, _, _ := strings.Cut(args[0], "/")
 	switch strings.ToLower(kind) {
 	case "request", "requests":
-		return noResource{"requests", "rackctl get requests lists all", getRequests}, true
+		return noResource{"requests", "rackctl get requests lists all", getRequests, nil}, true
 	case "bulk":
-		return noResource{"bulk operations", "rackctl get bulk lists them", getBulk}, true
+		return noResource{"bulk operations", "rackctl get bulk lists them", getBulk, describeBulk}, true
 	case "event", "events":
-		return noResource{"events", "rackctl events has --for, --rack, --code, --since and --follow", getEvents}, true
+		return noResource{"events", "rackctl events has --for, --rack, --code, --since and --follow", getEvents, nil}, true
+	case "hub", "hubs":
+		return noResource{"hubs", "rackctl get hubs lists all", getHubs, describeHub}, true
 	}
 	return noResource{}, false
 }
@@ -49,9 +53,9 @@ func getEvents(ctx context.Context, hubs *client.Hubs, pr *printer.Printer, args
 }
 
 func getRequests(ctx context.Context, hubs *client.Hubs, pr *printer.Printer, args []string) error {
-	_, id, _ := strings.Cut(args[0], "/")
-	if len(args) > 1 {
-		id = args[1]
+	id, err := nameIn(args, "requests")
+	if err != nil {
+		return err
 	}
 	c, err := hubs.Connect()
 	if err != nil {
