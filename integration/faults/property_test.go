@@ -40,7 +40,7 @@ func steps() int {
 	case parallel.Short() || raceEnabled:
 		return 2_000
 	default:
-		return 100_000
+		return 50_000
 	}
 }
 
