@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"strings"
 	"sync"
 	"time"
@@ -34,6 +35,8 @@ type Cluster struct {
 	mu    sync.Mutex
 	since time.Time // when the connection was lost; zero while there is one
 	cause error
+	line  net.Conn  // the newest
+	moved time.Time // when it was last cut on purpose
 }
 
 // NewLost counts the connections that end while a hub runs.
@@ -53,7 +56,7 @@ func Dial(ctx context.Context, cfg Config, log *slog.Logger, lost prometheus.Cou
 	c := &Cluster{}
 	options := []nats.Option{
 		nats.Name("rackboot-hub"), nats.Timeout(dialTimeout), nats.MaxReconnects(-1), nats.ReconnectWait(reconnectWait),
-		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(2),
+		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(2), nats.SetCustomDialer(dialer{c}),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if c.lost(err) {
 				lost.Inc()

@@ -45,5 +45,5 @@ func servers(ctx context.Context, n cluster.Config, log *slog.Logger, lost prome
 	if err != nil {
 		return place{}, err
 	}
-	return place{jetstream.Config{Conn: to.Conn(), Replicas: n.Replicas, Domain: n.Domain, Timeout: cluster.CallTimeout, Logger: log}, to.Healthy, to.Close}, nil
+	return place{jetstream.Config{Conn: to.Conn(), Replicas: n.Replicas, Domain: n.Domain, Timeout: cluster.CallTimeout, Elsewhere: to.Elsewhere, Logger: log}, to.Healthy, to.Close}, nil
 }

@@ -212,23 +212,24 @@ type cluster struct {
 	t     *testing.T
 	nodes map[string]*server
 	conn  *natsgo.Conn
+	ways  map[string][]*proxy // from and to each node
 }
 
 func startCluster(t *testing.T) *cluster {
 	t.Helper()
 	program := natsProgram(t)
 	dir := t.TempDir()
-	c := &cluster{t: t, nodes: map[string]*server{}}
+	c := &cluster{t: t, nodes: map[string]*server{}, ways: map[string][]*proxy{}}
 	var routes, urls []string
 	for range nodes {
-		routes = append(routes, "nats://"+freeAddress(t))
+		routes = append(routes, freeAddress(t))
 	}
 	for i := range nodes {
 		name := fmt.Sprintf("n%d", i+1)
 		sv := &server{t: t, name: name, dir: dir, addr: freeAddress(t), program: program}
 		conf := filepath.Join(dir, name+".conf")
 		text := fmt.Sprintf("server_name: %s\nlisten: %q\njetstream { store_dir: %q, sync_interval: always }\ncluster { name: c, no_advertise: true, listen: %q, routes: [%s] }\n",
-			name, sv.addr, filepath.Join(dir, name), strings.TrimPrefix(routes[i], "nats://"), strings.Join(routes, ", "))
+			name, sv.addr, filepath.Join(dir, name), routes[i], strings.Join(c.routes(i, routes), ", "))
 		if err := os.WriteFile(conf, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -253,6 +254,36 @@ func startCluster(t *testing.T) *cluster {
 	}
 	t.Cleanup(c.conn.Close)
 	return c
+}
+
+// routes are the ways of a node to the others.
+func (c *cluster) routes(from int, to []string) (urls []string) {
+	for i, addr := range to {
+		if i == from {
+			continue
+		}
+		p := newProxy(c.t, addr)
+		for _, end := range []int{from, i} {
+			name := fmt.Sprintf("n%d", end+1)
+			c.ways[name] = append(c.ways[name], p)
+		}
+		urls = append(urls, "nats://"+p.listener.Addr().String())
+	}
+	return urls
+}
+
+// part cuts a node off from the others, and not from clients.
+func (c *cluster) part(sv *server) {
+	for _, p := range c.ways[sv.name] {
+		p.block()
+	}
+}
+
+// heal ends that.
+func (c *cluster) heal(sv *server) {
+	for _, p := range c.ways[sv.name] {
+		p.cut(false)
+	}
 }
 
 // await tries until there is no error.

@@ -330,6 +330,7 @@ func testLayers() []layer {
 		{"internal/guard", []string{"integration/firsthour", "integration/fleet", "integration/shellpage", "agent/daemon", "hub/daemon", "netboot/bootenv", "netboot/ignition", "netboot/probe", "protocol", "protocol/resource"}, "the examples are read by the real loaders, and pages as the tests that run them do"},
 		{"protocol/link", []string{"integration/memnet"}, "a network inside the bubble"},
 		{"state/...", []string{"state/statetest"}, "the conformance suite"},
+		{"state/jetstream", []string{"internal/doctable"}, "a table in a comment is held"},
 		{"hub/catalogue/fetch", []string{"state/statetest"}, "crash points"},
 		{"agent", []string{"bmc/sim", "bmc/sim/hardware", "state/statetest"}, "its store is in memory, and what a server costs is counted with simulated BMCs"},
 		{"agent/reports", []string{"protocol/wire", "agent/discover", "netboot"}, "found BMCs are reported, and a full report fits into a message"},

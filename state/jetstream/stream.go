@@ -44,6 +44,9 @@ type Config struct {
 	// Timeout bounds each call to the server, and how long a reader of much waits for the next
 	// of it; 0 is 5 seconds.
 	Timeout time.Duration
+	// Elsewhere is called when calls have no answer and another server may have one, as while the connection's is cut off from the
+	// others: it may have the connection go there. It must not wait. Nil is nothing.
+	Elsewhere func()
 	// Logger receives a warning when a Watch ends early; nil discards.
 	Logger *slog.Logger
 	Crash  state.Crasher // nil in production
@@ -174,7 +177,7 @@ const lostAfter = 2 * time.Second
 func ask[T any](ctx context.Context, st *stream, question func(ctx context.Context) (T, error)) (T, error) {
 	ctx, cancel := st.deadline(ctx)
 	defer cancel()
-	for {
+	for begun := time.Now(); ; {
 		try, stop := context.WithTimeout(ctx, lostAfter)
 		answer, err := question(try)
 		stop()
@@ -182,6 +185,9 @@ func ask[T any](ctx context.Context, st *stream, question func(ctx context.Conte
 			return answer, err
 		}
 		st.at("unanswered")
+		if waited := time.Since(begun); st.cfg.Elsewhere != nil && waited >= doubtAfter && astray(waited, st.alone(ctx)) {
+			st.cfg.Elsewhere()
+		}
 		select {
 		case <-time.After(againPause):
 		case <-ctx.Done():

@@ -1,0 +1,58 @@
+package jetstream
+
+import (
+	"context"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// # A server that hears no others
+//
+// A server that is cut off from the others and leads a stream takes itself for the leader for ten seconds (nats-server
+// 2.15.2): it takes writes and answers none. The others have elected another one after 4 to 9 s, and who stays with the
+// first one hears of nothing for as long as it is cut off. So a call without an answer has the server asked whether it
+// leads and hears nobody, and whoever keeps the connection is told to take another server.
+
+const (
+	// doubtAfter is for how long a call has no answer before its server is looked at: two tries.
+	doubtAfter = 2 * lostAfter
+	// elected is how long others may take to elect a leader. Whose server has let no call succeed for longer is better off
+	// with another one, whatever it says.
+	elected = 9 * time.Second
+	// silentFor is for how long a leader has not heard a server that is gone, at least: it hears each once a second.
+	silentFor = 3 * time.Second
+)
+
+// astray reports whether a call that has had no answer for so long is better made at another server.
+//
+//	unanswered for elected | for doubtAfter | its server leads and hears too few | astray
+//	yes                    | *              | *                                  | yes
+//	no                     | yes            | yes                                | yes
+//	no                     | *              | *                                  | no
+func astray(waited time.Duration, alone bool) bool {
+	return waited >= elected || waited >= doubtAfter && alone
+}
+
+// alone reports whether the server of the connection leads the stream, by what it says itself, and hears so few of the others that it
+// cannot store anything.
+func (st *stream) alone(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, lostAfter)
+	defer cancel()
+	info, err := st.s.Info(ctx)
+	return err == nil && hearsFew(info.Cluster, st.cfg.Conn.ConnectedServerName())
+}
+
+// hearsFew reports whether a server leads a group of which it hears less than half besides itself.
+func hearsFew(group *jetstream.ClusterInfo, server string) bool {
+	if group == nil || group.Leader != server {
+		return false
+	}
+	hears := 1
+	for _, r := range group.Replicas {
+		if !r.Offline && r.Active < silentFor {
+			hears++
+		}
+	}
+	return hears <= (len(group.Replicas)+1)/2
+}
