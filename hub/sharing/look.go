@@ -78,7 +78,8 @@ func (r *Room) view() hubs.View {
 	defer r.mu.Unlock()
 	now := r.now()
 	v := hubs.View{
-		Self:    hubs.Member{Name: r.self.Name, Run: r.self.Run, Draining: r.self.Draining, Settled: r.alone || now >= hubs.SettledAfter},
+		// It takes nothing before the others can know that it no longer drains: they would take it back.
+		Self:    hubs.Member{Name: r.self.Name, Run: r.self.Run, Draining: r.self.Draining || r.said, Settled: r.alone || now >= hubs.SettledAfter},
 		Beats:   r.own > 0 && hubs.Beats(r.last, now),
 		Unknown: map[string]bool{},
 	}

@@ -41,6 +41,7 @@ type Room struct {
 
 	mu    sync.Mutex
 	self  store.Hub
+	said  bool                     // that it drains is what the newest stored beat says
 	own   uint64                   // beats that are stored
 	last  time.Duration            // when the newest was, since began
 	heard time.Duration            // when the hub heard agents last
@@ -197,7 +198,7 @@ func (r *Room) beat(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.own++
-	r.last = r.now()
+	r.last, r.said = r.now(), next.Draining
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"rackboot/hub/fence"
+	"rackboot/hub/plan/hubs"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
@@ -37,8 +38,10 @@ type hub struct {
 // cutOff is a store that a hub may not reach: calls wait, as they do on a network that is gone.
 type cutOff struct {
 	*storetest.Memory
-	mu   sync.Mutex
-	away chan struct{} // closed once it is back; nil while it is there
+	beats time.Duration // how long a beat is under way
+	takes atomic.Int64  // how often this hub has taken rack r1
+	mu    sync.Mutex
+	away  chan struct{} // closed once it is back; nil while it is there
 }
 
 func (c *cutOff) wait(ctx context.Context) error {
@@ -57,13 +60,23 @@ func (c *cutOff) wait(ctx context.Context) error {
 }
 
 func (c *cutOff) Update(ctx context.Context, key string, value []byte, revision uint64) (uint64, error) {
+	if strings.HasPrefix(key, "hub.") {
+		time.Sleep(c.beats)
+	}
 	if err := c.wait(ctx); err != nil {
 		return 0, err
 	}
-	return c.Memory.Update(ctx, key, value, revision)
+	revision, err := c.Memory.Update(ctx, key, value, revision)
+	if err == nil && key == "unit.rack.r1" {
+		c.takes.Add(1)
+	}
+	return revision, err
 }
 
 func (c *cutOff) Create(ctx context.Context, key string, value []byte) (uint64, error) {
+	if strings.HasPrefix(key, "hub.") {
+		time.Sleep(c.beats)
+	}
 	if err := c.wait(ctx); err != nil {
 		return 0, err
 	}
@@ -85,8 +98,14 @@ func (c *cutOff) heal() {
 
 func startHub(t *testing.T, mem *storetest.Memory, name string) *hub {
 	t.Helper()
+	return startSlowHub(t, mem, name, 0)
+}
+
+// startSlowHub starts one whose beats are under way for a while.
+func startSlowHub(t *testing.T, mem *storetest.Memory, name string, beats time.Duration) *hub {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	h := &hub{t: t, name: name, mem: &cutOff{Memory: mem}}
+	h := &hub{t: t, name: name, mem: &cutOff{Memory: mem, beats: beats}}
 	var err error
 	if h.store, err = store.Open(ctx, store.Config{KV: h.mem, Log: mem, Clock: time.Now, NewID: func() string { return "id" }}); err != nil {
 		t.Fatal(err)
@@ -302,4 +321,33 @@ func TestOneName(t *testing.T) {
 			t.Errorf("the other one works %q", b.works())
 		}
 	})
+}
+
+// A unit that goes to another hub goes once: who has taken it is not held for one that is too new, or that hears nobody, by
+// a hub that has not heard of it yet.
+func TestAUnitGoesOnce(t *testing.T) {
+	for offset := range 20 { // between the seconds of the two
+		t.Run(fmt.Sprint(offset), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				mem := storetest.NewMemory()
+				site(t, mem)
+				name := map[bool]string{true: "a", false: "b"}[hubs.First(fence.Site, []hubs.Member{{Name: "a", Settled: true}, {Name: "b", Settled: true}}) == "a"]
+				other := startHub(t, mem, map[string]string{"a": "b", "b": "a"}[name])
+				time.Sleep(10*time.Second + time.Duration(offset)*50*time.Millisecond)
+				first := startSlowHub(t, mem, name, 700*time.Millisecond)
+				never(t, 20*time.Second, first, other)
+				if n := first.mem.takes.Swap(0); first.works() != everything || n != 1 {
+					t.Errorf("the one that came works %q, and took a rack %d times", first.works(), n)
+				}
+				other.mem.takes.Store(0)
+				first.deaf.Store(true)
+				never(t, 15*time.Second, first, other)
+				first.deaf.Store(false)
+				never(t, 15*time.Second, first, other)
+				if a, b := first.mem.takes.Load(), other.mem.takes.Load(); first.works() != everything || a != 1 || b != 1 {
+					t.Errorf("the one that hears again works %q; it took a rack %d times, the other one %d times", first.works(), a, b)
+				}
+			})
+		})
+	}
 }
