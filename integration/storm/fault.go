@@ -21,6 +21,8 @@ type fault struct {
 	quiet bool
 	// last is how long it lasts.
 	last time.Duration
+	// slack is how much longer somebody's next hold may take than after other faults.
+	slack time.Duration
 	// inject and heal are called for each server where it is one's, else with nil.
 	inject func(ctx context.Context, s *rig.Site, v *rig.Server) error
 	heal   func(ctx context.Context, s *rig.Site, v *rig.Server) error

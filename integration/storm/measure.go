@@ -20,9 +20,9 @@ const probeFor = 30 * time.Second
 
 // probe holds the server that is for it, from now on until the hold is accepted and Fenced, and releases it. It is not
 // ended with a fault: what it waits for may need the heal.
-func (s *storm) probe(ctx context.Context, fault string) judge.Probe {
+func (s *storm) probe(ctx context.Context, fault string, slack time.Duration) judge.Probe {
 	o := s.desks[len(s.desks)-1]
-	p := judge.Probe{Fault: fault, Server: o.server, From: powerlog.Now()}
+	p := judge.Probe{Fault: fault, Slack: slack, Server: o.server, From: powerlog.Now()}
 	within, cancel := context.WithTimeout(ctx, probeFor)
 	defer cancel()
 	if o.hold(within, false) {

@@ -291,7 +291,7 @@ func (s *storm) blow(ctx context.Context, p plan) error {
 	end := time.Now().Add(s.last)
 	if s.hubs > 1 {
 		for range calmProbes {
-			s.measure(ctx, calm)
+			s.measure(ctx, calm, 0)
 		}
 	}
 	for _, x := range p.directed {
@@ -314,8 +314,8 @@ func (s *storm) blow(ctx context.Context, p plan) error {
 const calmProbes = 5
 
 // measure probes, and releases what was held.
-func (s *storm) measure(ctx context.Context, fault string) {
-	s.probes = append(s.probes, s.probe(ctx, fault))
+func (s *storm) measure(ctx context.Context, fault string, slack time.Duration) {
+	s.probes = append(s.probes, s.probe(ctx, fault, slack))
 	o := s.desks[len(s.desks)-1]
 	if o.held != "" || o.hold(ctx, false) {
 		o.release(ctx)
@@ -360,7 +360,7 @@ func (s *storm) strike(ctx context.Context, x strike) error {
 	var probing sync.WaitGroup
 	defer probing.Wait()
 	if s.hubs > 1 {
-		probing.Go(func() { s.measure(ctx, x.faults[0].name) })
+		probing.Go(func() { s.measure(ctx, x.faults[0].name, x.faults[0].slack) })
 	}
 	pause(ctx, x.last)
 	failed := make([]error, len(heal))

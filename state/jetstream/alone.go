@@ -11,33 +11,42 @@ import (
 //
 // A server that is cut off from the others and leads a stream takes itself for the leader for ten seconds (nats-server
 // 2.15.2): it takes writes and answers none. The others have elected another one after 4 to 9 s, and who stays with the
-// first one hears of nothing for as long as it is cut off. So a call without an answer has the server asked whether it
-// leads and hears nobody, and whoever keeps the connection is told to take another server.
+// first one hears of nothing for as long as it is cut off. One that is stopped keeps its connections, and one that cannot
+// send to the others answers pings for minutes. Who leaves a server without need pays for it: all that is watched is
+// watched anew, which takes as long as an election. So a call without an answer has the server asked what it says of
+// itself, and whoever keeps the connection is told to take another server.
 
 const (
 	// doubtAfter is for how long a call has no answer before its server is looked at: two tries.
 	doubtAfter = 2 * lostAfter
-	// elected is how long others may take to elect a leader. Whose server has let no call succeed for longer is better off
+	// elected is how long others mostly take to elect a leader. Whose server has let no call succeed for longer is better off
 	// with another one, whatever it says.
-	elected = 9 * time.Second
+	elected = 4 * lostAfter
+	// selfAnswer is how long a server may take to say something of itself.
+	selfAnswer = 500 * time.Millisecond
 	// silentFor is for how long a leader has not heard a server that is gone, at least: it hears each once a second.
 	silentFor = 3 * time.Second
 )
 
 // astray reports whether a call that has had no answer for so long is better made at another server.
 //
-//	unanswered for elected | for doubtAfter | its server leads and hears too few | astray
-//	yes                    | *              | *                                  | yes
-//	no                     | yes            | yes                                | yes
-//	no                     | *              | *                                  | no
-func astray(waited time.Duration, alone bool) bool {
-	return waited >= elected || waited >= doubtAfter && alone
+//	unanswered for elected | for doubtAfter | its server is silent, or leads and hears too few | astray
+//	yes                    | *              | *                                                | yes
+//	no                     | yes            | yes                                              | yes
+//	no                     | *              | *                                                | no
+func astray(waited time.Duration, useless func() bool) bool {
+	return waited >= elected || waited >= doubtAfter && useless()
 }
 
-// alone reports whether the server of the connection leads the stream, by what it says itself, and hears so few of the others that it
-// cannot store anything.
-func (st *stream) alone(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, lostAfter)
+// useless reports whether the server of the connection answers no ping, or leads the stream, by what it says itself, and hears
+// so few of the others that it cannot store anything. Of one that does not lead it says no: that one would ask another.
+func (st *stream) useless(ctx context.Context) bool {
+	ping, stop := context.WithTimeout(ctx, selfAnswer)
+	defer stop()
+	if err := st.cfg.Conn.FlushWithContext(ping); err != nil {
+		return ctx.Err() == nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, selfAnswer)
 	defer cancel()
 	info, err := st.s.Info(ctx)
 	return err == nil && hearsFew(info.Cluster, st.cfg.Conn.ConnectedServerName())

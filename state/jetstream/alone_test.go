@@ -19,7 +19,7 @@ func TestAstray(t *testing.T) {
 		case in[1] == "yes":
 			waited = elected - 1
 		}
-		return map[bool]string{true: "yes", false: "no"}[astray(waited, in[2] == "yes")]
+		return map[bool]string{true: "yes", false: "no"}[astray(waited, func() bool { return in[2] == "yes" })]
 	})
 }
 

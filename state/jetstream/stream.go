@@ -185,7 +185,7 @@ func ask[T any](ctx context.Context, st *stream, question func(ctx context.Conte
 			return answer, err
 		}
 		st.at("unanswered")
-		if waited := time.Since(begun); st.cfg.Elsewhere != nil && waited >= doubtAfter && astray(waited, st.alone(ctx)) {
+		if st.cfg.Elsewhere != nil && astray(time.Since(begun), func() bool { return st.useless(ctx) }) {
 			st.cfg.Elsewhere()
 		}
 		select {

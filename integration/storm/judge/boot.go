@@ -36,12 +36,17 @@ type period struct {
 	renewed  []Time // when an operator had the first boot tried anew
 }
 
-// claimed cuts a server's time at each claim for it that may have been accepted. Grants
-// are of the period in which they are first seen: nothing gives one before the claim.
+// claimed cuts a server's time at each claim for it that may have been accepted, unless it may be claimed already: what is
+// claimed again without an answer is one claim. Grants are of the period in which they are first seen: nothing gives one
+// before the claim.
 func claimed(h History, server string) []period {
-	out := []period{{to: h.End + 1}}
+	out, is := []period{{to: h.End + 1}}, false
 	for _, o := range h.Ops {
-		if o.Kind == OpClaim && o.Server == server && o.may() {
+		if o.Kind == OpUnclaim && o.Server == server && o.may() {
+			is = false
+		}
+		if o.Kind == OpClaim && o.Server == server && o.may() && !is {
+			is = true
 			out[len(out)-1].to = o.Begun
 			out = append(out, period{from: o.Begun, to: h.End + 1})
 		}

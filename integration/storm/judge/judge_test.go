@@ -163,11 +163,17 @@ func TestJudge(t *testing.T) {
 		}, []Promise{OneBoot}, "0 grants"},
 		{"a network boot before any claim", func(h *History) { insert(h, entry(5, powerlog.Network)) }, []Promise{OneBoot}, "too many"},
 		{"a second claim has a grant of its own", func(h *History) {
+			h.Ops = append(h.Ops, Op{Kind: OpUnclaim, Server: server, Target: "c1", Begun: 63 * sec, Ended: 63 * sec, Result: Unknown})
 			h.Ops = append(h.Ops, Op{Kind: OpClaim, Server: server, Target: "c1", Begun: 64 * sec, Ended: 64 * sec, Result: Unknown})
 			h.Polls[6].Grants = append(h.Polls[6].Grants, Grant{Server: server, OwnerUID: "u2", Generation: 2})
 			insert(h, entry(65, powerlog.Reset), entry(66, powerlog.Network))
 		}, nil, ""},
+		{"a claim that is asked for again is the same", func(h *History) {
+			h.Polls[0].Grants = nil
+			h.Ops = append(h.Ops, Op{Kind: OpClaim, Server: server, Target: "c1", Begun: 13 * sec, Ended: 13 * sec, Result: Unknown})
+		}, nil, ""},
 		{"the first grant is not for the second claim", func(h *History) {
+			h.Ops = append(h.Ops, Op{Kind: OpUnclaim, Server: server, Target: "c1", Begun: 63 * sec, Ended: 63 * sec, Result: Unknown})
 			h.Ops = append(h.Ops, Op{Kind: OpClaim, Server: server, Target: "c1", Begun: 64 * sec, Ended: 64 * sec, Result: Unknown})
 			insert(h, entry(65, powerlog.Reset), entry(66, powerlog.Network))
 		}, []Promise{OneBoot}, "0 grants"},

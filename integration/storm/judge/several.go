@@ -34,6 +34,7 @@ const (
 // beginning of a fault. Accepted and Fenced are 0 where it was not.
 type Probe struct {
 	Fault                      string
+	Slack                      time.Duration // that the fault is given
 	Server                     string
 	From, Accepted, Fenced, To Time
 }
@@ -76,7 +77,7 @@ func several(h History, v *Verdict) {
 			what   string
 			at     Time
 			within time.Duration
-		}{{"accepted", p.Accepted, AcceptedWithin}, {"Fenced", p.Fenced, FencedWithin}} {
+		}{{"accepted", p.Accepted, AcceptedWithin + p.Slack}, {"Fenced", p.Fenced, FencedWithin + p.Slack}} {
 			switch {
 			case x.at == 0:
 				v.broken(InTime, p.Server, p.From, fmt.Sprintf("a hold was not %s within %s of %s", x.what, p.To.Sub(p.From), p.Fault))
