@@ -32,7 +32,7 @@ func (r *Room) look(ctx context.Context) {
 	r.metrics.members.Set(float64(len(v.Others) + 1))
 	units := racksOf(r.cfg.Store.Objects)
 	if r.take(ctx, v, units) {
-		r.take(ctx, v, []string{fence.Site})
+		r.take(ctx, r.view(), []string{fence.Site}) // the racks may have taken a while
 	}
 	works := map[string]bool{}
 	for _, unit := range append(units, fence.Site) {
@@ -153,7 +153,7 @@ func (r *Room) take(ctx context.Context, v hubs.View, units []string) (all bool)
 	if at := newest.Load(); at > 0 { // what the hub before has written is here then
 		ctx, cancel := context.WithTimeout(ctx, beatTimeout)
 		defer cancel()
-		r.cfg.Store.Hubs.Reached(ctx, at)
+		all = r.cfg.Store.Hubs.Reached(ctx, at) && all
 	}
 	return all && !failed.Load()
 }
