@@ -1,0 +1,359 @@
+package jetstream
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"rackboot/protocol"
+)
+
+const (
+	// pieceSize is how long each piece of a content is but the last: with its headers it is below the servers' default
+	// max_payload of 1 MB. It is part of the layout.
+	pieceSize = 512 << 10
+	// piecesSent is how many pieces are on their way to the servers at once, and piecesRead how many from them.
+	piecesSent = 4
+	piecesRead = 4
+	apiMsgGet  = "API.STREAM.MSG.GET."
+	sumHeader  = "Rackboot-Sum" // CRC-32C of a piece, eight hex digits
+	digestSum  = "sha256:"
+)
+
+// ErrPieces is in the chain of an error when what the servers have of a content is damaged, or not all of it.
+var ErrPieces = errors.New("the servers have not all of it as it was")
+
+// ErrSource is in the chain of an error of Put when what was to be kept is not what its digest says.
+var ErrSource = errors.New("it is something else")
+
+// Bucket keeps large contents by their SHA-256 on one stream, in pieces: "<name>.<64 hex digits>.<number>". Who writes a
+// content twice, or two who write it at once, write the same messages, of which the newest of each subject stays: so a
+// Put that was cut off is gone on with by anybody, and leaves nothing that has no name. Which contents are whole the
+// bucket does not know. All methods are safe for concurrent use.
+type Bucket struct{ st *stream }
+
+// OpenBucket creates the stream of the bucket or opens it. Errors: as OpenKV.
+func OpenBucket(ctx context.Context, cfg Config) (*Bucket, error) {
+	const op = "open bucket"
+	cfg, err := cfg.withDefaults(op)
+	if err != nil {
+		return nil, err
+	}
+	st, err := openStream(ctx, op, cfg, jetstream.StreamConfig{
+		Description: "Rackboot contents", MaxMsgsPerSubject: 1, AllowDirect: true, Compression: jetstream.NoCompression,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Bucket{st: st}, nil
+}
+
+// ID names the stream. One that was removed and made again has another ID: nothing is in it of what was.
+func (b *Bucket) ID() string {
+	return strconv.FormatInt(b.st.s.CachedInfo().Created.UnixNano(), 36)
+}
+
+// subject is that of a piece, or with "*" for at of all pieces.
+func (b *Bucket) subject(name, at string) string { return b.st.prefix + name + "." + at }
+
+// hexOf is the name of a content in subjects.
+func hexOf(op, digest string) (string, error) {
+	name, ok := strings.CutPrefix(digest, digestSum)
+	if !ok || len(name) != hex.EncodedLen(sha256.Size) || strings.Trim(name, "0123456789abcdef") != "" {
+		return "", protocol.Errorf(protocol.CodeInvalid, op, "digest %.100q is not sha256: and 64 lower-case hex digits", digest)
+	}
+	return name, nil
+}
+
+func piecesOf(size int64) int64 { return (size + pieceSize - 1) / pieceSize }
+
+func lengthOf(at, size int64) int64 { return min(pieceSize, size-at*pieceSize) }
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func sumOf(data []byte) string { return fmt.Sprintf("%08x", crc32.Checksum(data, castagnoli)) }
+
+// Put sends the pieces of a content that are not there, or with anew all of them, and says how many bytes it sent. It
+// reads the whole content and compares it with its digest. What was sent before an error stays. Errors: invalid
+// (ErrSource), unavailable (insufficient storage, no server, the content cannot be read), timeout.
+func (b *Bucket) Put(ctx context.Context, digest string, size int64, content io.ReaderAt, anew bool) (sent int64, err error) {
+	const op = "put content"
+	name, err := hexOf(op, digest)
+	if err != nil {
+		return 0, err
+	}
+	there := map[string]uint64{}
+	if !anew {
+		if there, err = b.pieces(ctx, op, b.subject(name, "*")); err != nil {
+			return 0, err
+		}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	free := make(chan []byte, piecesSent)
+	var under sync.WaitGroup
+	for range piecesSent {
+		free <- make([]byte, pieceSize)
+	}
+	sum := sha256.New()
+	for at := range piecesOf(size) {
+		var buf []byte
+		select {
+		case buf = <-free:
+		case <-ctx.Done():
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		data := buf[:lengthOf(at, size)]
+		if n, err := content.ReadAt(data, at*pieceSize); n < len(data) {
+			cancel(protocol.Errorf(protocol.CodeUnavailable, op, "%s at %d: %w", digest, at*pieceSize, err))
+			break
+		}
+		sum.Write(data)
+		subject := b.subject(name, strconv.FormatInt(at, 10))
+		if there[subject] > 0 {
+			free <- buf
+			continue
+		}
+		sent += int64(len(data))
+		under.Go(func() {
+			if err := b.send(ctx, op, subject, data); err != nil {
+				cancel(err)
+			}
+			free <- buf
+		})
+	}
+	under.Wait()
+	if err := context.Cause(ctx); err != nil {
+		return sent, mapKnown(op, digest, err)
+	}
+	if got := digestSum + hex.EncodeToString(sum.Sum(nil)); got != digest {
+		return sent, protocol.Errorf(protocol.CodeInvalid, op, "%w: %s hashes to %s", ErrSource, digest, got)
+	}
+	return sent, nil
+}
+
+// mapKnown leaves an error that has a code.
+func mapKnown(op, what string, err error) error {
+	if _, ok := errors.AsType[*protocol.Error](err); ok {
+		return err
+	}
+	return mapError(op, what, err)
+}
+
+// send stores one piece. Sent twice it is the same piece.
+func (b *Bucket) send(ctx context.Context, op, subject string, data []byte) error {
+	_, err := ask(ctx, b.st, func(ctx context.Context) (uint64, error) {
+		msg := &nats.Msg{Subject: subject, Data: data, Header: nats.Header{}}
+		msg.Header.Set(sumHeader, sumOf(data))
+		return b.st.publishOnce(ctx, op, msg)
+	})
+	return err
+}
+
+// pieces are the subjects of a filter of which there is a message.
+func (b *Bucket) pieces(ctx context.Context, op, filter string) (map[string]uint64, error) {
+	info, err := ask(ctx, b.st, func(ctx context.Context) (*jetstream.StreamInfo, error) {
+		return b.st.s.Info(ctx, jetstream.WithSubjectFilter(filter))
+	})
+	if err != nil {
+		return nil, readError(op, b.st.cfg.Name, err)
+	}
+	return info.State.Subjects, nil
+}
+
+// Digests are the contents of which there is the first piece, in order. Errors: unavailable, timeout.
+func (b *Bucket) Digests(ctx context.Context) (out []string, err error) {
+	subjects, err := b.pieces(ctx, "list contents", b.subject("*", "0"))
+	if err != nil {
+		return nil, err
+	}
+	for subject := range subjects {
+		name, _, _ := strings.Cut(subject[len(b.st.prefix):], ".")
+		out = append(out, digestSum+name)
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// Used is how many bytes all contents have on each server. Errors: unavailable, timeout.
+func (b *Bucket) Used(ctx context.Context) (uint64, error) {
+	info, err := ask(ctx, b.st, func(ctx context.Context) (*jetstream.StreamInfo, error) { return b.st.s.Info(ctx) })
+	if err != nil {
+		return 0, readError("measure bucket", b.st.cfg.Name, err)
+	}
+	return info.State.Bytes, nil
+}
+
+// Remove removes the pieces of a content; one of which there is nothing is no error. Errors: invalid, unavailable, timeout.
+func (b *Bucket) Remove(ctx context.Context, digest string) error {
+	const op = "remove content"
+	name, err := hexOf(op, digest)
+	if err != nil {
+		return err
+	}
+	_, err = ask(ctx, b.st, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, b.st.s.Purge(ctx, jetstream.WithPurgeSubject(b.subject(name, "*")))
+	})
+	if err != nil {
+		return mapKnown(op, digest, err)
+	}
+	return nil
+}
+
+// Open reads a content of size bytes from an offset on. Each piece is compared with its sum; that all of them are the
+// content only its digest says. The reader is for one goroutine, which closes it. Its errors: invalid (ErrPieces),
+// unavailable, timeout.
+func (b *Bucket) Open(ctx context.Context, digest string, size, offset int64) (io.ReadCloser, error) {
+	const op = "read content"
+	name, err := hexOf(op, digest)
+	if err != nil {
+		return nil, err
+	}
+	if offset < 0 || offset > size {
+		return nil, protocol.Errorf(protocol.CodeInvalid, op, "%s has %d bytes, and none at %d", digest, size, offset)
+	}
+	r := &bucketReader{skip: offset % pieceSize, coming: make(chan chan piece, piecesRead-1)}
+	r.ctx, r.stop = context.WithCancel(ctx)
+	go func() {
+		defer close(r.coming)
+		for at := offset / pieceSize; at < piecesOf(size); at++ {
+			one := make(chan piece, 1)
+			select {
+			case r.coming <- one:
+			case <-r.ctx.Done():
+				return
+			}
+			go func() { one <- b.get(r.ctx, op, name, at, lengthOf(at, size)) }()
+		}
+	}()
+	return r, nil
+}
+
+type piece struct {
+	data []byte
+	err  error
+}
+
+// bucketReader reads pieces in their order, the next ones while one is read.
+type bucketReader struct {
+	ctx    context.Context
+	stop   context.CancelFunc
+	coming chan chan piece
+	skip   int64
+	rest   []byte
+	err    error
+}
+
+func (r *bucketReader) Read(p []byte) (int, error) {
+	for len(r.rest) == 0 && r.err == nil {
+		r.next()
+	}
+	if r.err != nil {
+		return 0, r.err
+	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
+func (r *bucketReader) next() {
+	one, more := <-r.coming
+	if !more {
+		r.err = io.EOF
+		if err := r.ctx.Err(); err != nil {
+			r.err = readError("read content", "a piece", err)
+		}
+		return
+	}
+	got := <-one // get ends with the context
+	r.rest, r.err = got.data, got.err
+	if r.err == nil {
+		r.rest, r.skip = r.rest[r.skip:], 0
+	}
+}
+
+func (r *bucketReader) Close() error {
+	r.stop()
+	return nil
+}
+
+// get reads one piece. Any server that has it is asked first; one that lags behind may not have it yet, or none as it was, and then the leader is.
+func (b *Bucket) get(ctx context.Context, op, name string, at, length int64) piece {
+	subject := b.subject(name, strconv.FormatInt(at, 10))
+	fit := func(h nats.Header, data []byte) bool {
+		return int64(len(data)) == length && h.Get(sumHeader) == sumOf(data)
+	}
+	m, err := ask(ctx, b.st, func(ctx context.Context) (*jetstream.RawStreamMsg, error) {
+		return b.st.s.GetLastMsgForSubject(ctx, subject)
+	})
+	if err == nil && fit(m.Header, m.Data) {
+		return piece{data: m.Data}
+	}
+	if err == nil || errors.Is(err, jetstream.ErrMsgNotFound) {
+		m, err = ask(ctx, b.st, func(ctx context.Context) (*jetstream.RawStreamMsg, error) { return b.ofLeader(ctx, subject) })
+	}
+	switch {
+	case errors.Is(err, jetstream.ErrMsgNotFound):
+		return piece{err: protocol.Errorf(protocol.CodeInvalid, op, "%w: piece %d of %s is missing", ErrPieces, at, name)}
+	case err != nil:
+		return piece{err: readError(op, name, err)}
+	case !fit(m.Header, m.Data):
+		return piece{err: protocol.Errorf(protocol.CodeInvalid, op, "%w: piece %d of %s is damaged", ErrPieces, at, name)}
+	}
+	return piece{data: m.Data}
+}
+
+// ofLeader asks the stream's leader, which a client of a stream with direct reads does not do otherwise.
+func (b *Bucket) ofLeader(ctx context.Context, subject string) (*jetstream.RawStreamMsg, error) {
+	cfg := b.st.cfg
+	api := "$JS."
+	if cfg.Domain != "" {
+		api += cfg.Domain + "."
+	}
+	question, err := json.Marshal(map[string]string{"last_by_subj": subject})
+	if err != nil {
+		return nil, err
+	}
+	raw, err := cfg.Conn.RequestWithContext(ctx, api+apiMsgGet+cfg.Name, question)
+	if err != nil {
+		return nil, err
+	}
+	var answer struct {
+		Message *struct {
+			Headers []byte `json:"hdrs"`
+			Data    []byte `json:"data"`
+		} `json:"message"`
+		Error *jetstream.APIError `json:"error"`
+	}
+	switch err := json.Unmarshal(raw.Data, &answer); {
+	case err != nil:
+		return nil, err
+	case answer.Error != nil && answer.Error.ErrorCode == jetstream.JSErrCodeMessageNotFound:
+		return nil, jetstream.ErrMsgNotFound
+	case answer.Error != nil:
+		return nil, answer.Error
+	case answer.Message == nil:
+		return nil, jetstream.ErrInvalidJetStreamResponse
+	}
+	m := &jetstream.RawStreamMsg{Subject: subject, Data: answer.Message.Data}
+	if len(answer.Message.Headers) > 0 {
+		if m.Header, err = nats.DecodeHeadersMsg(answer.Message.Headers); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
