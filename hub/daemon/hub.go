@@ -11,6 +11,7 @@ import (
 	"rackboot/hub/backup"
 	"rackboot/hub/broker"
 	"rackboot/hub/checkpoint"
+	"rackboot/hub/contents"
 	"rackboot/hub/control"
 	"rackboot/hub/fence"
 	"rackboot/hub/intake"
@@ -84,4 +85,6 @@ type upkeep struct {
 	rules  envRules
 	copies []backup.Stream // how the store's streams are copied
 	others *sharing.Room   // who works on it besides; nil of a hub that is alone
+	// contents keeps uploaded files on the servers of the store; nil without servers of the user's own.
+	contents *contents.Room
 }
