@@ -17,6 +17,9 @@ func (r *Room) remove(ctx context.Context) {
 	named, err := r.shelf.Named()
 	if err != nil {
 		r.cfg.Logger.Warn("nothing is removed from the servers: what is needed is not known", "err", err)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		clear(r.idle) // nor what was needed meanwhile
 		return
 	}
 	there := map[string]bool{}
