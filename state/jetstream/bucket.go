@@ -28,7 +28,7 @@ const (
 	piecesSent = 4
 	piecesRead = 4
 	apiMsgGet  = "API.STREAM.MSG.GET."
-	sumHeader  = "Rackboot-Sum" // CRC-32C of a piece, eight hex digits
+	sumHeader  = "Rackboot-Sum" // CRC-32 of a piece, eight hex digits
 	digestSum  = "sha256:"
 )
 
@@ -81,9 +81,7 @@ func piecesOf(size int64) int64 { return (size + pieceSize - 1) / pieceSize }
 
 func lengthOf(at, size int64) int64 { return min(pieceSize, size-at*pieceSize) }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-func sumOf(data []byte) string { return fmt.Sprintf("%08x", crc32.Checksum(data, castagnoli)) }
+func sumOf(data []byte) string { return fmt.Sprintf("%08x", crc32.ChecksumIEEE(data)) }
 
 // Put sends the pieces of a content that are not there, or with anew all of them, and says how many bytes it sent. It
 // reads the whole content and compares it with its digest. What was sent before an error stays. Errors: invalid
@@ -333,7 +331,7 @@ func (b *Bucket) ofLeader(ctx context.Context, subject string) (*jetstream.RawSt
 		return nil, err
 	}
 	var answer struct {
-		Message *struct {
+		Found *struct {
 			Headers []byte `json:"hdrs"`
 			Data    []byte `json:"data"`
 		} `json:"message"`
@@ -346,12 +344,12 @@ func (b *Bucket) ofLeader(ctx context.Context, subject string) (*jetstream.RawSt
 		return nil, jetstream.ErrMsgNotFound
 	case answer.Error != nil:
 		return nil, answer.Error
-	case answer.Message == nil:
+	case answer.Found == nil:
 		return nil, jetstream.ErrInvalidJetStreamResponse
 	}
-	m := &jetstream.RawStreamMsg{Subject: subject, Data: answer.Message.Data}
-	if len(answer.Message.Headers) > 0 {
-		if m.Header, err = nats.DecodeHeadersMsg(answer.Message.Headers); err != nil {
+	m := &jetstream.RawStreamMsg{Subject: subject, Data: answer.Found.Data}
+	if len(answer.Found.Headers) > 0 {
+		if m.Header, err = nats.DecodeHeadersMsg(answer.Found.Headers); err != nil {
 			return nil, err
 		}
 	}
