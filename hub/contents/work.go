@@ -159,6 +159,31 @@ func (r *Room) fetch(ctx context.Context, digest string) error {
 	return err
 }
 
+// Bring fetches all that is named and is not in the folder, one after the other, and returns how many came and what did not, with the reason. It is for a hub
+// that does not run. The codes are those of Named.
+func (r *Room) Bring(ctx context.Context) (came int, lacking map[string]error, err error) {
+	named, err := r.shelf.Named()
+	if err != nil {
+		return 0, nil, err
+	}
+	lacking = map[string]error{}
+	for digest := range named {
+		if r.shelf.Has(digest) {
+			continue
+		}
+		err := r.fetch(ctx, digest)
+		switch {
+		case err != nil:
+			lacking[digest] = err
+		case r.shelf.Has(digest):
+			came++
+		default:
+			lacking[digest] = protocol.Errorf(protocol.CodeNotFound, "fetch content", "the servers do not have all of it")
+		}
+	}
+	return came, lacking, nil
+}
+
 // resultOf is an error in metrics.
 func resultOf(err error) string {
 	switch {

@@ -96,7 +96,7 @@ func (r *removal) named() (map[string]bool, error) {
 	}
 	out := map[string]bool{}
 	maps.Copy(out, documents)
-	maps.Copy(out, programsOf(r.store.AgentPackages))
+	maps.Copy(out, Programs(r.store.AgentPackages))
 	for _, f := range r.store.ISOs.List() {
 		out[f.Digest] = true
 	}

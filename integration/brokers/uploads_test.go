@@ -230,18 +230,69 @@ func TestUploadOnTwoHubs(t *testing.T) {
 	a.comes(one)
 	a.has(half, halfDigest)
 	a.has(long, longDigest)
-	if items := a.client; items != nil {
-		list, err := items.ISOs.List(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, i := range list.Items {
-			if i.Missing {
-				t.Errorf("%s is missing", i.File)
-			}
-		}
-		if len(list.Items) != 3 {
-			t.Errorf("%d files", len(list.Items))
+	list, err := a.client.ISOs.List(t.Context())
+	if err != nil || len(list.Items) != 3 {
+		t.Errorf("%d files, %v", len(list.Items), err)
+	}
+	for _, i := range list.Items {
+		if i.Missing {
+			t.Errorf("%s is missing", i.File)
 		}
 	}
+	one.kill()
+	b.stopHub()
+	b.movesBack(stream, raw, digest)
+}
+
+// movesBack moves the store into the hub's folder, which lacks a content that the servers have, and then one that nobody
+// has; both are looked at before.
+func (s *site) movesBack(stream jetstream.Stream, raw []byte, digest string) {
+	s.t.Helper()
+	name := strings.TrimPrefix(digest, "sha256:")
+	lose := func() {
+		if err := os.Remove(filepath.Join(s.hub.DataDir, "isos", "content", name)); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	lacking := func() (out []string) {
+		found, err := hubdaemon.Check(s.t.Context(), s.hub, hubdaemon.CheckOptions{Work: s.dir})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		for _, f := range found {
+			if f.Code == hubdaemon.FoundLacking {
+				out = append(out, f.Where)
+			}
+		}
+		return out
+	}
+	lose()
+	if where := lacking(); len(where) > 0 {
+		s.t.Errorf("what the servers have is said to be lacking: %q", where)
+	}
+	s.until("no hub works", func() bool { return s.migrated() }, func() any { return "" })
+	s.has(raw, digest)
+	lose()
+	if err := stream.Purge(s.t.Context(), jetstream.WithPurgeSubject("rackboot-files."+name+".1")); err != nil {
+		s.t.Fatal(err)
+	}
+	if where := lacking(); len(where) != 1 || where[0] != "first.tar" {
+		s.t.Errorf("what nobody has is %q", where)
+	}
+	moved := s.migrate(hubdaemon.MoveToFolder)
+	if moved.Brought != 0 || len(moved.Lacking) != 1 || !strings.HasPrefix(moved.Lacking[0], "first.tar ("+digest+")") {
+		s.t.Errorf("moved again: %+v", moved)
+	}
+}
+
+// migrated moves the store to the folder, if no hub works; it brings one content.
+func (s *site) migrated() bool {
+	moved, err := hubdaemon.Migrate(s.t.Context(), s.hub, hubdaemon.MoveToFolder, nil)
+	if protocol.CodeOf(err) == protocol.CodeConflict && strings.Contains(err.Error(), "works on it") {
+		return false
+	}
+	if err != nil || moved.Brought != 1 || len(moved.Lacking) > 0 {
+		s.t.Fatalf("%+v, %v", moved, err)
+	}
+	return true
 }

@@ -187,6 +187,20 @@ func (b *Bucket) Digests(ctx context.Context) (out []string, err error) {
 	return out, nil
 }
 
+// Lacks is how many pieces of a content of size bytes are not there. Errors: invalid, unavailable, timeout.
+func (b *Bucket) Lacks(ctx context.Context, digest string, size int64) (int64, error) {
+	const op = "look at content"
+	name, err := hexOf(op, digest)
+	if err != nil {
+		return 0, err
+	}
+	there, err := b.pieces(ctx, op, b.subject(name, "*"))
+	if err != nil {
+		return 0, err
+	}
+	return max(0, piecesOf(size)-int64(len(there))), nil
+}
+
 // Used is how many bytes all contents have on each server. Errors: unavailable, timeout.
 func (b *Bucket) Used(ctx context.Context) (uint64, error) {
 	info, err := ask(ctx, b.st, func(ctx context.Context) (*jetstream.StreamInfo, error) { return b.st.s.Info(ctx) })

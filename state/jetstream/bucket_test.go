@@ -190,12 +190,18 @@ func TestBucketGoesOn(t *testing.T) {
 	if _, err := read(t.Context(), b, digest, len(raw), 0); !errors.Is(err, jetstream.ErrPieces) {
 		t.Errorf("half of it: %v", err)
 	}
+	if n, err := b.Lacks(t.Context(), digest, int64(len(raw))); err != nil || n < 2 || n > 6 {
+		t.Errorf("%d pieces lack, %v", n, err)
+	}
 	sent, err := b.Put(t.Context(), digest, int64(len(raw)), bytes.NewReader(raw), false)
 	if err != nil || sent < 2*pieceBytes || sent == int64(len(raw)) {
 		t.Errorf("%d bytes were sent, %v", sent, err)
 	}
 	if got, err := read(t.Context(), b, digest, len(raw), 0); err != nil || !bytes.Equal(got, raw) {
 		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	if n, err := b.Lacks(t.Context(), digest, int64(len(raw))); err != nil || n != 0 {
+		t.Errorf("%d pieces lack, %v", n, err)
 	}
 	raw[5*pieceBytes] ^= 1
 	if _, err := b.Put(t.Context(), digest, int64(len(raw)), bytes.NewReader(raw), true); !errors.Is(err, jetstream.ErrSource) || protocol.CodeOf(err) != protocol.CodeInvalid {
