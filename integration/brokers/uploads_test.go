@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -23,6 +24,9 @@ import (
 	"rackboot/protocol"
 	"rackboot/protocol/api"
 )
+
+// uploadMiB is for who measures.
+var uploadMiB = flag.Int("upload", 5, "MiB of the first file of TestUploadOnTwoHubs")
 
 // hubFile is the environment variable with the file of a hub that the test program is to be.
 const hubFile = "RACKBOOT_BROKERS_HUB"
@@ -71,6 +75,17 @@ func (s *site) apart(name string) *server {
 	return sv
 }
 
+// peak is the most memory that the process has had.
+func (s *server) peak() string {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(raw), "VmHWM:")
+	line, _, _ := strings.Cut(rest, "\n")
+	return strings.TrimSpace(line)
+}
+
 // comes starts a hub that is a process, and waits for it.
 func (s *site) comes(sv *server) {
 	s.t.Helper()
@@ -95,11 +110,11 @@ func (s *site) comes(sv *server) {
 func tarOf(t *testing.T, size int) ([]byte, string) {
 	t.Helper()
 	raw := make([]byte, size)
-	r := rand.New(rand.NewPCG(uint64(size), 3))
-	for i := range raw {
-		raw[i] = byte(r.Uint32())
+	if _, err := rand.NewChaCha8([32]byte{byte(size >> 20)}).Read(raw); err != nil {
+		t.Fatal(err)
 	}
 	var out bytes.Buffer
+	out.Grow(size + 4096)
 	w := tar.NewWriter(&out)
 	if err := w.WriteHeader(&tar.Header{Name: "file", Mode: 0o644, Size: int64(size)}); err != nil {
 		t.Fatal(err)
@@ -120,8 +135,9 @@ func (s *site) sends(name string, raw []byte, digest string, upTo int) api.ISOUp
 	if err != nil || u.Done {
 		s.t.Fatalf("%+v, %v", u, err)
 	}
-	if int64(upTo) > u.Offset {
-		if u, err = s.client.Uploads.Send(s.t.Context(), u.ID, u.Offset, bytes.NewReader(raw[u.Offset:upTo]), int64(upTo)-u.Offset); err != nil {
+	for int64(upTo) > u.Offset {
+		upTo := min(int64(upTo), u.Offset+16<<20)
+		if u, err = s.client.Uploads.Send(s.t.Context(), u.ID, u.Offset, bytes.NewReader(raw[u.Offset:upTo]), upTo-u.Offset); err != nil {
 			s.t.Fatal(err)
 		}
 	}
@@ -169,8 +185,15 @@ func TestUploadOnTwoHubs(t *testing.T) {
 	b.shares(c, "b", filepath.Join(a.dir, "other"))
 	b.startHub()
 
-	raw, digest := tarOf(t, 5<<20)
-	a.names(a.sends("first.tar", raw, digest, len(raw)))
+	raw, digest := tarOf(t, *uploadMiB<<20)
+	begun := time.Now()
+	u := a.sends("first.tar", raw, digest, len(raw))
+	sent := time.Since(begun)
+	a.names(u)
+	t.Logf("%d MiB have a name after %s, sent to the hub after %s; the hub's memory was at most %s", *uploadMiB, time.Since(begun).Round(time.Millisecond), sent.Round(time.Millisecond), one.peak())
+	begun = time.Now()
+	b.has(raw, digest)
+	t.Logf("the other hub has it %s later", time.Since(begun).Round(time.Millisecond))
 	half, halfDigest := tarOf(t, 6<<20)
 	cut := a.sends("half.tar", half, halfDigest, 4<<20)
 	one.kill()
@@ -204,7 +227,7 @@ func TestUploadOnTwoHubs(t *testing.T) {
 		t.Fatal(err)
 	}
 	long, longDigest := tarOf(t, 24<<20)
-	u := b.sends("long.tar", long, longDigest, 12<<20)
+	u = b.sends("long.tar", long, longDigest, 12<<20)
 	u, err = b.client.Uploads.Send(t.Context(), u.ID, u.Offset, bytes.NewReader(long[u.Offset:]), u.Size-u.Offset)
 	if err != nil {
 		t.Fatal(err)
@@ -223,7 +246,7 @@ func TestUploadOnTwoHubs(t *testing.T) {
 			return
 		}
 	}()
-	begun := time.Now()
+	begun = time.Now()
 	b.names(u)
 	t.Logf("%d MiB have a name %s after their end, with the death of the leader %s in it", len(long)>>20, time.Since(begun).Round(time.Millisecond), <-killed)
 
