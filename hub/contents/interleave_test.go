@@ -181,6 +181,8 @@ func (w *world) Watch(ctx context.Context, prefix string, after uint64) (<-chan 
 
 // The bucket.
 
+func (w *world) Ready(context.Context) error { return nil }
+
 func (w *world) ID() string { return "bucket" }
 
 func (w *world) Put(ctx context.Context, digest string, size int64, content io.ReaderAt, anew bool) (int64, error) {
@@ -332,7 +334,12 @@ func TestNamerAndRemover(t *testing.T) {
 					defer close(done)
 					defer end()
 					for own.Err() == nil {
-						r.remove(own)
+						records := r.cfg.Store.Contents.List()
+						named, err := r.shelf.Named()
+						if err != nil {
+							t.Error(err)
+						}
+						r.remove(own, records, named)
 						select {
 						case <-time.After(15 * time.Second):
 						case <-own.Done():

@@ -35,6 +35,9 @@ func (r *Room) Keep(ctx context.Context, digest string) (store.Content, error) {
 
 func (r *Room) keep(ctx context.Context, digest string) (store.Content, error) {
 	const op = "keep content on the servers"
+	if err := r.cfg.Bucket.Ready(ctx); err != nil {
+		return store.Content{}, err
+	}
 	begun := r.cfg.Clock()
 	for range keepTries {
 		c, err := r.cfg.Store.Contents.Newest(ctx, digest)

@@ -9,19 +9,8 @@ import (
 	"rackboot/protocol"
 )
 
-// remove removes from the servers what nothing names. The records are read before what is named: a name that was written
-// before a record's revision is here then, and one that is written later changes the record, so that this hub's word that
-// it goes is refused.
-func (r *Room) remove(ctx context.Context) {
-	records := r.cfg.Store.Contents.List()
-	named, err := r.shelf.Named()
-	if err != nil {
-		r.cfg.Logger.Warn("nothing is removed from the servers: what is needed is not known", "err", err)
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		clear(r.idle) // nor what was needed meanwhile
-		return
-	}
+// remove removes from the servers what nothing names.
+func (r *Room) remove(ctx context.Context, records []store.Content, named map[string]bool) {
 	there := map[string]bool{}
 	for _, c := range records {
 		there[c.Digest] = true

@@ -18,7 +18,9 @@ import (
 
 // Bucket has the pieces.
 type Bucket interface {
-	// ID names what there is now; another ID has nothing of what was.
+	// Ready says why it cannot be used, and looks what ID it has.
+	Ready(ctx context.Context) error
+	// ID names what there was at the last look; another ID has nothing of what was.
 	ID() string
 	Put(ctx context.Context, digest string, size int64, content io.ReaderAt, anew bool) (sent int64, err error)
 	Open(ctx context.Context, digest string, size, offset int64) (io.ReadCloser, error)
@@ -131,7 +133,8 @@ func (r *Room) Want(digest string) bool {
 }
 
 const (
-	lookEvery = 5 * time.Second
+	lookEvery  = 15 * time.Second
+	pokedEvery = time.Second
 	// quietFor is how long nobody needs a content before it is removed: a document that names it may be on its way into the
 	// ledger. Who puts a content touches its record every renewEvery.
 	quietFor   = 10 * time.Minute
@@ -149,12 +152,13 @@ func (r *Room) Run(ctx context.Context) error {
 	defer tick.Stop()
 	var swept time.Time
 	for {
-		r.look(ctx)
-		if r.cfg.Works() {
-			r.remove(ctx)
-			if now := r.cfg.Clock(); now.Sub(swept) >= sweepEvery && r.sweep(ctx) == nil {
-				swept = now
-			}
+		if r.round(ctx) && r.cfg.Clock().Sub(swept) >= sweepEvery && r.sweep(ctx) == nil {
+			swept = r.cfg.Clock()
+		}
+		select { // what is poked all the time is looked at once a second
+		case <-ctx.Done():
+			return nil
+		case <-time.After(pokedEvery):
 		}
 		select {
 		case <-ctx.Done():
@@ -163,6 +167,32 @@ func (r *Room) Run(ctx context.Context) error {
 		case <-r.poked:
 		}
 	}
+}
+
+// round does once what is to be done, and reports whether this hub works the site and nothing hindered it. The records are
+// read before what is named: a name that was written before a record's revision is here then, and one that is written
+// later changes the record, so that this hub's word that it goes is refused.
+func (r *Room) round(ctx context.Context) bool {
+	records := r.cfg.Store.Contents.List()
+	named, err := r.shelf.Named()
+	if err == nil {
+		err = r.cfg.Bucket.Ready(ctx)
+	}
+	if err != nil {
+		if ctx.Err() == nil {
+			r.cfg.Logger.Warn("nothing is fetched, and nothing removed from the servers: what is needed, or what they have, is not known", "err", err)
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		clear(r.idle) // nor what was needed meanwhile
+		return false
+	}
+	r.look(ctx, named)
+	if !r.cfg.Works() {
+		return false
+	}
+	r.remove(ctx, records, named)
+	return true
 }
 
 // quiet reports whether a record has had its revision for so long.

@@ -163,7 +163,7 @@ func (p *place) hub(dir string, quota int64) *hub {
 // look has a hub do what it does every few seconds, and waits until that is done.
 func (h *hub) look(p *place) {
 	p.heard()
-	h.Room.look(p.t.Context())
+	h.round(p.t.Context())
 	h.under.Wait()
 }
 
@@ -481,7 +481,9 @@ func TestWhatIsHereIsPutThere(t *testing.T) {
 	if err := js.DeleteStream(t.Context(), streamName); err != nil {
 		t.Fatal(err)
 	}
-	a.broken.Bucket = p.bucket() // as at a start
+	if err := a.broken.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	if a.Whole(digest) {
 		t.Error("what a stream had that is gone counts")
 	}
@@ -515,9 +517,9 @@ func TestRemoved(t *testing.T) {
 	}
 	pass := func(d time.Duration) {
 		p.heard()
-		b.remove(t.Context())
+		b.round(t.Context())
 		p.now = p.now.Add(d)
-		b.remove(t.Context())
+		b.round(t.Context())
 	}
 	pass(10 * quietFor)
 	if !there() {

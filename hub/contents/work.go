@@ -22,12 +22,7 @@ const (
 )
 
 // look begins what is to be done for the contents that are named.
-func (r *Room) look(ctx context.Context) {
-	named, err := r.shelf.Named()
-	if err != nil {
-		r.cfg.Logger.Warn("nothing is fetched: what is needed is not known", "err", err)
-		return
-	}
+func (r *Room) look(ctx context.Context, named map[string]bool) {
 	todo := map[string]work{}
 	lacking, unstored := 0, 0
 	for digest := range named {
@@ -160,9 +155,12 @@ func (r *Room) fetch(ctx context.Context, digest string) error {
 }
 
 // Bring fetches all that is named and is not in the folder, one after the other, and returns how many came and what did not, with the reason. It is for a hub
-// that does not run. The codes are those of Named.
+// that does not run. The codes are unavailable and timeout.
 func (r *Room) Bring(ctx context.Context) (came int, lacking map[string]error, err error) {
 	named, err := r.shelf.Named()
+	if err == nil {
+		err = r.cfg.Bucket.Ready(ctx)
+	}
 	if err != nil {
 		return 0, nil, err
 	}

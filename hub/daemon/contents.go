@@ -27,11 +27,12 @@ import (
 const filesStream = "rackboot-files"
 
 // openContents makes what keeps contents on the servers of the store; nil of a hub whose store is in its folder.
-func (h *hub) openContents(ctx context.Context, c Config, at place) (*contents.Room, error) {
+// Its stream is opened later: no hold waits for it.
+func (h *hub) openContents(c Config, at place) (*contents.Room, error) {
 	if at.bulk.Conn == nil || h.store.Lost() != nil { // what was lost may name what would be removed
 		return nil, h.reg.Register(contents.Alone())
 	}
-	bucket, err := jetstream.OpenBucket(ctx, at.bulk)
+	bucket, err := jetstream.NewBucket(at.bulk)
 	if err != nil {
 		return nil, err
 	}

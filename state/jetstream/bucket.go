@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -42,31 +43,75 @@ var ErrSource = errors.New("it is something else")
 // content twice, or two who write it at once, write the same messages, of which the newest of each subject stays: so a
 // Put that was cut off is gone on with by anybody, and leaves nothing that has no name. Which contents are whole the
 // bucket does not know. All methods are safe for concurrent use.
-type Bucket struct{ st *stream }
+type Bucket struct {
+	cfg Config
+	st  atomic.Pointer[stream] // nil before it was opened
+	mu  sync.Mutex             // held by who opens it
+}
+
+// NewBucket is a bucket that nobody has opened yet. Errors: invalid.
+func NewBucket(cfg Config) (*Bucket, error) {
+	cfg, err := cfg.withDefaults("open bucket")
+	if err != nil {
+		return nil, err
+	}
+	return &Bucket{cfg: cfg}, nil
+}
 
 // OpenBucket creates the stream of the bucket or opens it. Errors: as OpenKV.
 func OpenBucket(ctx context.Context, cfg Config) (*Bucket, error) {
-	const op = "open bucket"
-	cfg, err := cfg.withDefaults(op)
+	b, err := NewBucket(cfg)
 	if err != nil {
 		return nil, err
 	}
-	st, err := openStream(ctx, op, cfg, jetstream.StreamConfig{
+	return b, b.Ready(ctx)
+}
+
+// Ready opens the stream, and creates it where it is not there, also where it was and somebody has removed it. Its ID is
+// that of now then. Errors: as OpenKV.
+func (b *Bucket) Ready(ctx context.Context) error {
+	const op = "open bucket"
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if st := b.st.Load(); st != nil {
+		_, err := ask(ctx, st, func(ctx context.Context) (*jetstream.StreamInfo, error) { return st.s.Info(ctx) })
+		if !errors.Is(err, jetstream.ErrStreamNotFound) {
+			return readKnown(op, b.cfg.Name, err)
+		}
+	}
+	st, err := openStream(ctx, op, b.cfg, jetstream.StreamConfig{
 		Description: "Rackboot contents", MaxMsgsPerSubject: 1, AllowDirect: true, Compression: jetstream.NoCompression,
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return &Bucket{st: st}, nil
+	b.st.Store(st)
+	return nil
 }
 
-// ID names the stream. One that was removed and made again has another ID: nothing is in it of what was.
+// open is the stream, which is opened if nobody has.
+func (b *Bucket) open(ctx context.Context) (*stream, error) {
+	if st := b.st.Load(); st != nil {
+		return st, nil
+	}
+	if err := b.Ready(ctx); err != nil {
+		return nil, err
+	}
+	return b.st.Load(), nil
+}
+
+// ID names the stream. One that was removed and made again has another ID: nothing is in it of what was. It is empty
+// before the first Ready.
 func (b *Bucket) ID() string {
-	return strconv.FormatInt(b.st.s.CachedInfo().Created.UnixNano(), 36)
+	st := b.st.Load()
+	if st == nil {
+		return ""
+	}
+	return strconv.FormatInt(st.s.CachedInfo().Created.UnixNano(), 36)
 }
 
 // subject is that of a piece, or with "*" for at of all pieces.
-func (b *Bucket) subject(name, at string) string { return b.st.prefix + name + "." + at }
+func (st *stream) pieceSubject(name, at string) string { return st.prefix + name + "." + at }
 
 // hexOf is the name of a content in subjects.
 func hexOf(op, digest string) (string, error) {
@@ -92,9 +137,13 @@ func (b *Bucket) Put(ctx context.Context, digest string, size int64, content io.
 	if err != nil {
 		return 0, err
 	}
+	st, err := b.open(ctx)
+	if err != nil {
+		return 0, err
+	}
 	there := map[string]uint64{}
 	if !anew {
-		if there, err = b.pieces(ctx, op, b.subject(name, "*")); err != nil {
+		if there, err = st.pieces(ctx, op, st.pieceSubject(name, "*")); err != nil {
 			return 0, err
 		}
 	}
@@ -121,14 +170,14 @@ func (b *Bucket) Put(ctx context.Context, digest string, size int64, content io.
 			break
 		}
 		sum.Write(data)
-		subject := b.subject(name, strconv.FormatInt(at, 10))
+		subject := st.pieceSubject(name, strconv.FormatInt(at, 10))
 		if there[subject] > 0 {
 			free <- buf
 			continue
 		}
 		sent += int64(len(data))
 		under.Go(func() {
-			if err := b.send(ctx, op, subject, data); err != nil {
+			if err := st.sendPiece(ctx, op, subject, data); err != nil {
 				cancel(err)
 			}
 			free <- buf
@@ -144,6 +193,14 @@ func (b *Bucket) Put(ctx context.Context, digest string, size int64, content io.
 	return sent, nil
 }
 
+// readKnown is readError of an error that may have a code, or be none.
+func readKnown(op, what string, err error) error {
+	if _, ok := errors.AsType[*protocol.Error](err); ok || err == nil {
+		return err
+	}
+	return readError(op, what, err)
+}
+
 // mapKnown leaves an error that has a code.
 func mapKnown(op, what string, err error) error {
 	if _, ok := errors.AsType[*protocol.Error](err); ok {
@@ -153,34 +210,38 @@ func mapKnown(op, what string, err error) error {
 }
 
 // send stores one piece. Sent twice it is the same piece.
-func (b *Bucket) send(ctx context.Context, op, subject string, data []byte) error {
-	_, err := ask(ctx, b.st, func(ctx context.Context) (uint64, error) {
+func (st *stream) sendPiece(ctx context.Context, op, subject string, data []byte) error {
+	_, err := ask(ctx, st, func(ctx context.Context) (uint64, error) {
 		msg := &nats.Msg{Subject: subject, Data: data, Header: nats.Header{}}
 		msg.Header.Set(sumHeader, sumOf(data))
-		return b.st.publishOnce(ctx, op, msg)
+		return st.publishOnce(ctx, op, msg)
 	})
 	return err
 }
 
 // pieces are the subjects of a filter of which there is a message.
-func (b *Bucket) pieces(ctx context.Context, op, filter string) (map[string]uint64, error) {
-	info, err := ask(ctx, b.st, func(ctx context.Context) (*jetstream.StreamInfo, error) {
-		return b.st.s.Info(ctx, jetstream.WithSubjectFilter(filter))
+func (st *stream) pieces(ctx context.Context, op, filter string) (map[string]uint64, error) {
+	info, err := ask(ctx, st, func(ctx context.Context) (*jetstream.StreamInfo, error) {
+		return st.s.Info(ctx, jetstream.WithSubjectFilter(filter))
 	})
 	if err != nil {
-		return nil, readError(op, b.st.cfg.Name, err)
+		return nil, readError(op, st.cfg.Name, err)
 	}
 	return info.State.Subjects, nil
 }
 
 // Digests are the contents of which there is the first piece, in order. Errors: unavailable, timeout.
 func (b *Bucket) Digests(ctx context.Context) (out []string, err error) {
-	subjects, err := b.pieces(ctx, "list contents", b.subject("*", "0"))
+	st, err := b.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	subjects, err := st.pieces(ctx, "list contents", st.pieceSubject("*", "0"))
 	if err != nil {
 		return nil, err
 	}
 	for subject := range subjects {
-		name, _, _ := strings.Cut(subject[len(b.st.prefix):], ".")
+		name, _, _ := strings.Cut(subject[len(st.prefix):], ".")
 		out = append(out, digestSum+name)
 	}
 	slices.Sort(out)
@@ -194,7 +255,11 @@ func (b *Bucket) Lacks(ctx context.Context, digest string, size int64) (int64, e
 	if err != nil {
 		return 0, err
 	}
-	there, err := b.pieces(ctx, op, b.subject(name, "*"))
+	st, err := b.open(ctx)
+	if err != nil {
+		return 0, err
+	}
+	there, err := st.pieces(ctx, op, st.pieceSubject(name, "*"))
 	if err != nil {
 		return 0, err
 	}
@@ -203,9 +268,13 @@ func (b *Bucket) Lacks(ctx context.Context, digest string, size int64) (int64, e
 
 // Used is how many bytes all contents have on each server. Errors: unavailable, timeout.
 func (b *Bucket) Used(ctx context.Context) (uint64, error) {
-	info, err := ask(ctx, b.st, func(ctx context.Context) (*jetstream.StreamInfo, error) { return b.st.s.Info(ctx) })
+	st, err := b.open(ctx)
 	if err != nil {
-		return 0, readError("measure bucket", b.st.cfg.Name, err)
+		return 0, err
+	}
+	info, err := ask(ctx, st, func(ctx context.Context) (*jetstream.StreamInfo, error) { return st.s.Info(ctx) })
+	if err != nil {
+		return 0, readError("measure bucket", st.cfg.Name, err)
 	}
 	return info.State.Bytes, nil
 }
@@ -217,8 +286,12 @@ func (b *Bucket) Remove(ctx context.Context, digest string) error {
 	if err != nil {
 		return err
 	}
-	_, err = ask(ctx, b.st, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, b.st.s.Purge(ctx, jetstream.WithPurgeSubject(b.subject(name, "*")))
+	st, err := b.open(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = ask(ctx, st, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, st.s.Purge(ctx, jetstream.WithPurgeSubject(st.pieceSubject(name, "*")))
 	})
 	if err != nil {
 		return mapKnown(op, digest, err)
@@ -232,6 +305,10 @@ func (b *Bucket) Remove(ctx context.Context, digest string) error {
 func (b *Bucket) Open(ctx context.Context, digest string, size, offset int64) (io.ReadCloser, error) {
 	const op = "read content"
 	name, err := hexOf(op, digest)
+	if err != nil {
+		return nil, err
+	}
+	st, err := b.open(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -249,7 +326,7 @@ func (b *Bucket) Open(ctx context.Context, digest string, size, offset int64) (i
 			case <-r.ctx.Done():
 				return
 			}
-			go func() { one <- b.get(r.ctx, op, name, at, lengthOf(at, size)) }()
+			go func() { one <- st.piece(r.ctx, op, name, at, lengthOf(at, size)) }()
 		}
 	}()
 	return r, nil
@@ -304,19 +381,19 @@ func (r *bucketReader) Close() error {
 }
 
 // get reads one piece. Any server that has it is asked first; one that lags behind may not have it yet, or none as it was, and then the leader is.
-func (b *Bucket) get(ctx context.Context, op, name string, at, length int64) piece {
-	subject := b.subject(name, strconv.FormatInt(at, 10))
+func (st *stream) piece(ctx context.Context, op, name string, at, length int64) piece {
+	subject := st.pieceSubject(name, strconv.FormatInt(at, 10))
 	fit := func(h nats.Header, data []byte) bool {
 		return int64(len(data)) == length && h.Get(sumHeader) == sumOf(data)
 	}
-	m, err := ask(ctx, b.st, func(ctx context.Context) (*jetstream.RawStreamMsg, error) {
-		return b.st.s.GetLastMsgForSubject(ctx, subject)
+	m, err := ask(ctx, st, func(ctx context.Context) (*jetstream.RawStreamMsg, error) {
+		return st.s.GetLastMsgForSubject(ctx, subject)
 	})
 	if err == nil && fit(m.Header, m.Data) {
 		return piece{data: m.Data}
 	}
 	if err == nil || errors.Is(err, jetstream.ErrMsgNotFound) {
-		m, err = ask(ctx, b.st, func(ctx context.Context) (*jetstream.RawStreamMsg, error) { return b.ofLeader(ctx, subject) })
+		m, err = ask(ctx, st, func(ctx context.Context) (*jetstream.RawStreamMsg, error) { return st.ofLeader(ctx, subject) })
 	}
 	switch {
 	case errors.Is(err, jetstream.ErrMsgNotFound):
@@ -330,8 +407,8 @@ func (b *Bucket) get(ctx context.Context, op, name string, at, length int64) pie
 }
 
 // ofLeader asks the stream's leader, which a client of a stream with direct reads does not do otherwise.
-func (b *Bucket) ofLeader(ctx context.Context, subject string) (*jetstream.RawStreamMsg, error) {
-	cfg := b.st.cfg
+func (st *stream) ofLeader(ctx context.Context, subject string) (*jetstream.RawStreamMsg, error) {
+	cfg := st.cfg
 	api := "$JS."
 	if cfg.Domain != "" {
 		api += cfg.Domain + "."

@@ -236,14 +236,41 @@ func TestBucketRefuses(t *testing.T) {
 	if _, err := b.Open(t.Context(), digest, 10, 11); protocol.CodeOf(err) != protocol.CodeInvalid {
 		t.Errorf("behind the end: %v", err)
 	}
-	// A stream that is made anew is another one.
-	was := b.ID()
-	js, err := natsjs.New(testServer(t, t.TempDir()))
+}
+
+// A bucket is opened when it is needed first. A stream that is removed and made anew is another one, which all learn when
+// they look.
+func TestBucketMadeAnew(t *testing.T) {
+	nc := testServer(t, t.TempDir())
+	b, err := jetstream.NewBucket(jetstream.Config{Conn: nc, Name: "rackboot-files", Timeout: patience})
+	if err != nil || b.ID() != "" {
+		t.Fatalf("%q, %v", b.ID(), err)
+	}
+	if digests, err := b.Digests(t.Context()); err != nil || len(digests) > 0 || b.ID() == "" {
+		t.Fatalf("%v, %v, %q", digests, err, b.ID())
+	}
+	was, other := b.ID(), testBucket(t, nc)
+	if other.ID() != was {
+		t.Errorf("another one has %s, not %s", other.ID(), was)
+	}
+	js, err := natsjs.New(nc)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := testBucket(t, js.Conn())
-	if other.ID() == was || testBucket(t, js.Conn()).ID() != other.ID() {
-		t.Errorf("the streams are %s and %s", was, other.ID())
+	if err := js.DeleteStream(t.Context(), "rackboot-files"); err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range []*jetstream.Bucket{b, other} {
+		if err := one.Ready(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if b.ID() == was || b.ID() != other.ID() {
+		t.Errorf("made anew they have %s and %s; it was %s", b.ID(), other.ID(), was)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := b.Ready(ended); protocol.CodeOf(err) != protocol.CodeTimeout {
+		t.Errorf("nobody waits for it: %v", err)
 	}
 }
