@@ -53,6 +53,7 @@ const (
 	FoundAudit      FindingCode = "audit"      // the audit log was changed, or lost a part
 	FoundTorn       FindingCode = "audit-torn" // it ends in half a line, after a crash
 	FoundContent    FindingCode = "content"    // a file is not what its name says
+	FoundLacking    FindingCode = "lacking"    // what is named is neither in the folder nor on the servers of the store
 )
 
 // What is to be done.
@@ -326,7 +327,7 @@ func (k *checking) servers() error {
 		k.say(FoundStore, "store", cmp.Or(protocol.HintOf(err), noteRestore), "%s", err)
 		return nil
 	}
-	return k.read(kv, facts, checkpoint.Streams{checkpoint.KVStream: kv, checkpoint.LogStream: facts}, log)
+	return k.read(kv, facts, checkpoint.Streams{checkpoint.KVStream: kv, checkpoint.LogStream: facts}, log, func(st *store.Store) error { return k.uploaded(st, at) })
 }
 
 // open opens a copy of the store, which was changed by change, and says how much is there; with nil for
@@ -359,15 +360,15 @@ func (k *checking) open(change func(dir string) error) (map[string]heads.Extent,
 	}
 	all := checkpoint.Streams{checkpoint.KVStream: kv, checkpoint.LogStream: facts}
 	if change == nil {
-		if err := k.read(kv, facts, all, log); err != nil {
+		if err := k.read(kv, facts, all, log, func(*store.Store) error { return nil }); err != nil {
 			return nil, err
 		}
 	}
 	return all.Measure(k.ctx)
 }
 
-// read reads everything of an open store.
-func (k *checking) read(kv *jetstream.KV, facts *jetstream.Log, all checkpoint.Streams, log *slog.Logger) error {
+// read reads everything of an open store. more looks at what belongs to it besides.
+func (k *checking) read(kv *jetstream.KV, facts *jetstream.Log, all checkpoint.Streams, log *slog.Logger, more func(*store.Store) error) error {
 	found, err := checkpoint.Look(k.ctx, k.c.path(headsFile), kv, all, k.c.served(), log)
 	if err != nil {
 		return err
@@ -418,7 +419,7 @@ func (k *checking) read(kv *jetstream.KV, facts *jetstream.Log, all checkpoint.S
 		}
 	}
 	k.secrets(st)
-	return nil
+	return more(st)
 }
 
 // secrets opens each Secret.

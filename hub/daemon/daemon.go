@@ -104,9 +104,15 @@ func Run(ctx context.Context, c Config, o Options) error {
 	}
 	up.ending = &end
 	h := &hub{keys: keys, broker: b, healthy: at.healthy, store: st, upkeep: up, written: written, vault: vault, audit: trail, callers: who, lines: lines, log: log, reg: reg, options: o}
+	if h.upkeep.contents, err = h.openContents(c, at); err != nil {
+		return err
+	}
 	isos, err := h.openISOs(c)
 	if err != nil {
 		return err
+	}
+	if h.upkeep.contents != nil {
+		h.upkeep.contents.Serve(isos)
 	}
 	defer func() {
 		if err := isos.Close(); err != nil {
@@ -359,6 +365,9 @@ func (h *hub) works(ctx context.Context, group *errgroup.Group, c Config) {
 		group.Go(func() error { return h.upkeep.others.Run(ctx) })
 	}
 	group.Go(func() error { return h.isos.Run(ctx) })
+	if h.upkeep.contents != nil {
+		group.Go(func() error { return h.upkeep.contents.Run(ctx) })
+	}
 }
 
 // ready says why the hub cannot do its work; nil if it can: it hears its agents, no other

@@ -12,6 +12,7 @@ import (
 	"rackboot/hub/backup"
 	"rackboot/hub/broker"
 	"rackboot/hub/checkpoint"
+	"rackboot/hub/contents"
 	"rackboot/hub/control"
 	"rackboot/hub/fence"
 	"rackboot/hub/intake"
@@ -87,4 +88,6 @@ type upkeep struct {
 	others *sharing.Room   // who works on it besides; nil of a hub that is alone
 	hubs   api.Hubs        // which there are
 	ending *ending
+	// contents keeps uploaded files on the servers of the store; nil without servers of the user's own.
+	contents *contents.Room
 }

@@ -44,6 +44,22 @@ func (c ISOs) check() error {
 	return nil
 }
 
+// quota is in bytes.
+func (c ISOs) quota() int64 {
+	if c.QuotaMiB == 0 {
+		return isoQuotaMiB << 20
+	}
+	return c.QuotaMiB << 20
+}
+
+// minFree is in bytes.
+func (c ISOs) minFree() int64 {
+	if c.MinFreeMiB == 0 {
+		return isoMinFreeMiB << 20
+	}
+	return c.MinFreeMiB << 20
+}
+
 // keyring reads the file of keys; nil without one.
 func (c ISOs) keyring() ([]byte, error) {
 	const op = "read isos.keyring"
@@ -67,15 +83,9 @@ func (h *hub) openISOs(c Config) (*iso.Shelf, error) {
 	if err != nil {
 		return nil, err
 	}
-	quota, free := c.ISOs.QuotaMiB, c.ISOs.MinFreeMiB
-	if quota == 0 {
-		quota = isoQuotaMiB
-	}
-	if free == 0 {
-		free = isoMinFreeMiB
-	}
 	return iso.Open(iso.Config{
-		Dir: c.isosDir(), Quota: quota << 20, MinFree: free << 20, Store: h.store, Verifier: openpgp.Verifier{}, Keyring: keyring, RequireSignature: c.ISOs.RequireSignature,
+		Dir: c.isosDir(), Quota: c.ISOs.quota(), MinFree: c.ISOs.minFree(), Store: h.store, Verifier: openpgp.Verifier{}, Keyring: keyring, RequireSignature: c.ISOs.RequireSignature,
+		Depot: depot(h.upkeep.contents),
 		// Both are asked for from its Run on and later, when there is a control.
 		Needed: func() (map[string]bool, error) { return h.control.Env.ISODigests() },
 		Event:  func(ctx context.Context, message string) { h.control.Env.ISOEvent(ctx, message) }, Clock: clock.Now, Logger: h.log, Registerer: h.reg, Crash: h.options.Crash,

@@ -33,6 +33,10 @@ type Moved struct {
 	Already bool
 	// Aside is where the store is that was in the folder; empty if there was none.
 	Aside string
+	// Brought is how many contents of uploaded files came from the servers into the folder, and Lacking those that did not,
+	// with the reason. To the servers they go when the hub starts.
+	Brought int
+	Lacking []string
 }
 
 const opMigrate = "move the hub's store"
@@ -62,7 +66,12 @@ func Migrate(ctx context.Context, c Config, to Move, crash state.Crasher) (out M
 	if to == MoveToNATS && !exists(c.path("store/jetstream")) {
 		return out, protocol.Errorf(protocol.CodeNotFound, opMigrate, "%s has no store", c.DataDir).WithHint("dataDir of the hub's file is its folder")
 	}
-	if out, err = between(ctx, c, far, to, log, crash); err != nil || to == MoveToFolder {
+	if out, err = between(ctx, c, far, to, log, crash); err != nil {
+		return out, err
+	}
+	if to == MoveToFolder {
+		files, err := c.bringContents(ctx, far, log)
+		out.Brought, out.Lacking = files.came, files.lacking
 		return out, err
 	}
 	crash.At("migrate.moved")

@@ -14,7 +14,10 @@ import (
 // place is where the hub's store is.
 type place struct {
 	streams jetstream.Config // but for their names
-	healthy func() error     // says why nothing can be written
+	// bulk is how contents go to servers of the user's own, beside the store: over a connection of its own, so that no hold
+	// waits behind pieces of a file. Without a connection there are none.
+	bulk    jetstream.Config
+	healthy func() error // says why nothing can be written
 	close   func()
 }
 
@@ -36,7 +39,7 @@ func inProcess(ctx context.Context, b *broker.Broker, log *slog.Logger) (place, 
 	if err != nil {
 		return place{}, err
 	}
-	return place{jetstream.Config{Conn: conn, Logger: log}, b.Healthy, func() {}}, nil
+	return place{streams: jetstream.Config{Conn: conn, Logger: log}, healthy: b.Healthy, close: func() {}}, nil
 }
 
 // servers are NATS servers of the user's own.
@@ -45,5 +48,16 @@ func servers(ctx context.Context, n cluster.Config, log *slog.Logger, lost prome
 	if err != nil {
 		return place{}, err
 	}
-	return place{jetstream.Config{Conn: to.Conn(), Replicas: n.Replicas, Domain: n.Domain, Timeout: cluster.CallTimeout, Elsewhere: to.Elsewhere, Logger: log}, to.Healthy, to.Close}, nil
+	bulk, err := cluster.Dial(ctx, n, log, lost)
+	if err != nil {
+		to.Close()
+		return place{}, err
+	}
+	streams := jetstream.Config{Conn: to.Conn(), Replicas: n.Replicas, Domain: n.Domain, Timeout: cluster.CallTimeout, Elsewhere: to.Elsewhere, Logger: log}
+	at := place{streams: streams, bulk: streams, healthy: to.Healthy, close: func() {
+		bulk.Close()
+		to.Close()
+	}}
+	at.bulk.Conn, at.bulk.Name, at.bulk.Elsewhere = bulk.Conn(), filesStream, bulk.Elsewhere
+	return at, nil
 }

@@ -85,17 +85,29 @@ func (r *removal) due(digest string, now time.Time) bool {
 	return now.Sub(since) >= collectAfter
 }
 
-// needed are the contents that a name, a package of agents, an upload or a document names.
-func (r *removal) needed() (map[string]bool, error) {
-	named, err := r.documents()
+// Named are the contents that a name, a package of agents or a document names. While it fails nobody knows what is
+// needed.
+func (s *Shelf) Named() (map[string]bool, error) { return s.removal.named() }
+
+func (r *removal) named() (map[string]bool, error) {
+	documents, err := r.documents()
 	if err != nil {
 		return nil, err
 	}
 	out := map[string]bool{}
-	maps.Copy(out, named)
-	maps.Copy(out, programsOf(r.store.AgentPackages))
+	maps.Copy(out, documents)
+	maps.Copy(out, Programs(r.store.AgentPackages))
 	for _, f := range r.store.ISOs.List() {
 		out[f.Digest] = true
+	}
+	return out, nil
+}
+
+// needed are the contents that are named, and those of uploads.
+func (r *removal) needed() (map[string]bool, error) {
+	out, err := r.named()
+	if err != nil {
+		return nil, err
 	}
 	r.uploads.mu.Lock()
 	for _, u := range r.uploads.byID {

@@ -90,7 +90,7 @@ func (cs *contents) named(digest string) bool {
 			return true
 		}
 	}
-	return programsOf(cs.store.AgentPackages)[digest]
+	return Programs(cs.store.AgentPackages)[digest]
 }
 
 // open opens the part of a content, or reads how far it is; nil without an error if it

@@ -24,7 +24,7 @@ func (s *Shelf) taken(op string, r protoapi.ISOUploadRequest) (done bool, err er
 	if err != nil {
 		return false, err
 	}
-	switch nameRule(have.Uploaded == r.Digest, s.blobs.Has(have.Digest), len(r.Signature) > 0, r.Replace) {
+	switch nameRule(have.Uploaded == r.Digest, s.there(have.Digest), len(r.Signature) > 0, r.Replace) {
 	case nameDone:
 		return true, nil
 	case nameGo:
@@ -226,8 +226,29 @@ func readableAs(op string, file io.ReaderAt, size int64, name string) error {
 	return nil
 }
 
-// enterBook gives a content its name, in one step.
+// bookTries bounds how often a content is given its name while others write about the same.
+const bookTries = 4
+
+// enterBook gives a content its name, in one step. Where hubs share the store, all of it is where each of them finds it
+// before, and the name stands only if it still is.
 func (s *Shelf) enterBook(ctx context.Context, op string, u *upload, f *resource.ISOFile) error {
+	if s.cfg.Depot == nil {
+		return s.enter(ctx, op, u, f, nil)
+	}
+	for try := 1; ; try++ {
+		kept, err := s.cfg.Depot.Keep(ctx, f.Digest)
+		if err != nil {
+			return err
+		}
+		s.cfg.Crash.At("hub.iso.kept")
+		if err := s.enter(ctx, op, u, f, &kept); protocol.CodeOf(err) != protocol.CodeConflict || refusesContent(err) || try == bookTries {
+			return err
+		}
+	}
+}
+
+// enter writes the name; kept is the record of the content, or nil.
+func (s *Shelf) enter(ctx context.Context, op string, u *upload, f *resource.ISOFile, kept *store.Content) error {
 	have, err := s.cfg.Store.ISOs.Get(u.File)
 	var before string
 	switch {
@@ -245,7 +266,12 @@ func (s *Shelf) enterBook(ctx context.Context, op string, u *upload, f *resource
 		}
 	}
 	row := store.ISO{ISOFile: *f, Revision: have.Revision}
-	if err := s.cfg.Store.ISOs.Put(ctx, &row); err != nil {
+	if kept != nil {
+		err = s.cfg.Store.ISOs.PutKept(ctx, &row, kept)
+	} else {
+		err = s.cfg.Store.ISOs.Put(ctx, &row)
+	}
+	if err != nil {
 		return err
 	}
 	s.log.Info("file uploaded", "file", f.File, "digest", f.Digest, "size", f.Size, "uploaded", f.Uploaded, "by", u.By, "before", before)

@@ -41,9 +41,14 @@ func (s *Shelf) Get(file string) (protoapi.ISOItem, error) {
 }
 
 func (s *Shelf) item(f resource.ISOFile) protoapi.ISOItem {
-	item := protoapi.ISOItem{ISOFile: f, Missing: !s.blobs.Has(f.Digest)}
+	item := protoapi.ISOItem{ISOFile: f, Missing: !s.there(f.Digest)}
 	item.BootEnvs, item.Servers = s.users(f.File)
 	return item
+}
+
+// there reports whether this hub has a content, or can fetch it.
+func (s *Shelf) there(digest string) bool {
+	return s.blobs.Has(digest) || s.cfg.Depot != nil && s.cfg.Depot.Whole(digest)
 }
 
 // maxNamed bounds the names in an error.

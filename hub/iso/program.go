@@ -17,8 +17,35 @@ func (s *Shelf) Take(ctx context.Context, digest string, size, offset int64, r i
 		return 0, err
 	}
 	if in == nil {
+		if err := s.keep(ctx, digest); err != nil {
+			return size, err
+		}
 		return size, protocol.Errorf(protocol.CodeConflict, op, "all of %s is there", digest).WithHint("go on with what comes next")
 	}
+	if at, err = s.takePiece(ctx, op, in, size, offset, r); err != nil || at < size {
+		return at, err
+	}
+	return at, s.keep(ctx, digest)
+}
+
+// Kept reports whether a content is there, whole, for good: where hubs share the store, each of them has it or fetches it.
+func (s *Shelf) Kept(digest string) bool {
+	if s.cfg.Depot != nil {
+		return s.cfg.Depot.Whole(digest)
+	}
+	return s.blobs.Has(digest)
+}
+
+// keep has a content that is complete where all hubs of the store find it.
+func (s *Shelf) keep(ctx context.Context, digest string) error {
+	if s.cfg.Depot == nil {
+		return nil
+	}
+	_, err := s.cfg.Depot.Keep(ctx, digest)
+	return err
+}
+
+func (s *Shelf) takePiece(ctx context.Context, op string, in *Receiving, size, offset int64, r io.Reader) (at int64, err error) {
 	defer in.Close()
 	if at = in.Offset(); at != offset {
 		return at, protocol.Errorf(protocol.CodeConflict, op, "the piece begins at %d, and %d bytes are there", offset, at).WithHint("go on at %d", at)
@@ -33,13 +60,23 @@ func (s *Shelf) Take(ctx context.Context, digest string, size, offset int64, r i
 // Resume reads how much of a content is there for sure: after a death of the hub it is less than was written, and one of which
 // all came has yet to be compared, which it does. The codes are those of [Shelf.Take].
 func (s *Shelf) Resume(ctx context.Context, digest string, size int64) (at int64, err error) {
+	if !s.blobs.Has(digest) && s.cfg.Depot != nil && s.cfg.Depot.Want(digest) { // another hub took it
+		return size, s.keep(ctx, digest)
+	}
 	in, err := s.Receive(ctx, digest, size)
 	if err != nil {
 		return 0, err
 	}
 	if in == nil {
-		return size, nil
+		return size, s.keep(ctx, digest)
 	}
+	if at, err = resumed(in, size); err != nil || at < size {
+		return at, err
+	}
+	return at, s.keep(ctx, digest)
+}
+
+func resumed(in *Receiving, size int64) (at int64, err error) {
 	defer in.Close()
 	if at = in.Offset(); at < size {
 		return at, nil

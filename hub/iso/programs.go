@@ -5,8 +5,8 @@ import (
 	"rackboot/protocol/agentpackage"
 )
 
-// programsOf are the contents that packages of agents name.
-func programsOf(packages *store.AgentPackages) map[string]bool {
+// Programs are the contents that packages of agents name.
+func Programs(packages *store.AgentPackages) map[string]bool {
 	out := map[string]bool{}
 	for _, p := range packages.List() {
 		m, err := agentpackage.Read(p.Manifest)

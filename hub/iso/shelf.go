@@ -32,6 +32,8 @@ type Config struct {
 	// Needed are the digests that documents name which agents were sent. While it fails
 	// nothing is removed.
 	Needed func() (map[string]bool, error)
+	// Depot has contents where all hubs of the store find them; nil where this hub's folder is all there is.
+	Depot Depot
 	// Event files an event of the hub; nil files none.
 	Event func(ctx context.Context, message string)
 
@@ -39,6 +41,16 @@ type Config struct {
 	Logger     *slog.Logger
 	Registerer prometheus.Registerer
 	Crash      state.Crasher // nil in production
+}
+
+// Depot has contents where all hubs of the store find them.
+type Depot interface {
+	// Keep has a content of the folder there, all of it, and returns its record, which was touched just now.
+	Keep(ctx context.Context, digest string) (store.Content, error)
+	// Whole reports whether all of a content is there.
+	Whole(digest string) bool
+	// Want has one fetched soon, and reports whether there is one to fetch.
+	Want(digest string) bool
 }
 
 // Shelf keeps uploaded files. All methods are safe for concurrent use.
@@ -135,5 +147,14 @@ func (s *Shelf) Close() error {
 }
 
 // OpenContent is the content of a digest, for the caller to close, and its size in bytes.
-// The codes are invalid, not_found and internal.
-func (s *Shelf) OpenContent(digest string) (*os.File, int64, error) { return s.blobs.Open(digest) }
+// The codes are invalid, not_found, unavailable (it is being fetched from the servers of the store) and internal.
+func (s *Shelf) OpenContent(digest string) (*os.File, int64, error) {
+	f, size, err := s.blobs.Open(digest)
+	if protocol.CodeOf(err) == protocol.CodeNotFound && s.cfg.Depot != nil && s.cfg.Depot.Want(digest) {
+		err = protocol.Errorf(protocol.CodeUnavailable, "open file", "this hub fetches %s from the servers of its store", digest).WithHint("it is tried again by itself")
+	}
+	return f, size, err
+}
+
+// Verify compares a content with its digest. A damaged one is removed, and is invalid.
+func (s *Shelf) Verify(ctx context.Context, digest string) error { return s.blobs.Verify(ctx, digest) }

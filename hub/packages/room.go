@@ -21,6 +21,8 @@ const maxPackages = 32
 type Shelf interface {
 	// Has reports whether a content is there, whole and compared with its digest, and Partial how much is of one that is not.
 	Has(digest string) bool
+	// Kept reports whether it is for good: where hubs share the store, each of them has it or fetches it.
+	Kept(digest string) bool
 	Partial(digest string) int64
 	// Resume reads how much is there for sure, as it is needed to go on.
 	Resume(ctx context.Context, digest string, size int64) (int64, error)
@@ -94,10 +96,10 @@ func (r *Room) item(p store.AgentPackage) (api.AgentPackage, error) {
 	return out, nil
 }
 
-// program is a program as far as it is here.
+// program is a program as far as it is here, or where each hub of the store finds it.
 func (r *Room) program(b agentpackage.Binary) api.AgentProgram {
-	p := api.AgentProgram{Architecture: b.Architecture, SHA256: b.SHA256, Size: b.Size, Whole: r.cfg.Shelf.Has(b.SHA256)}
-	if p.Offset = b.Size; !p.Whole {
+	p := api.AgentProgram{Architecture: b.Architecture, SHA256: b.SHA256, Size: b.Size, Whole: r.cfg.Shelf.Kept(b.SHA256)}
+	if p.Offset = b.Size; !p.Whole && !r.cfg.Shelf.Has(b.SHA256) {
 		p.Offset = r.cfg.Shelf.Partial(b.SHA256)
 	}
 	return p

@@ -20,6 +20,7 @@ const (
 	agentPackageBucket = "agentpackage"
 	bulkBucket         = "bulk"
 	partBucket         = "bulkpart"
+	contentBucket      = "content"
 
 	hubBucket  = "hub"
 	unitBucket = "unit" // of the site; those of racks are below it
@@ -40,18 +41,18 @@ const (
 )
 
 // apart reports whether nothing follows from what is in a bucket: what somebody was answered, lists that are worked off,
-// and which hubs there are and work what.
+// which hubs there are and work what, and what servers have of uploaded files.
 func apart(bucket string) bool {
 	switch bucket {
-	case answerBucket, bulkBucket, partBucket, hubBucket, unitBucket, unitBucket + ".rack":
+	case answerBucket, bulkBucket, partBucket, contentBucket, hubBucket, unitBucket, unitBucket + ".rack":
 		return true
 	}
 	return false
 }
 
-// passing reports whether what is in a bucket is worth nothing an hour later, and is not missed: checkpoints do not
-// count it.
-func passing(bucket string) bool { return bucket == hubBucket }
+// passing reports whether what is in a bucket is not missed: it is worth nothing an hour later, or hubs make it anew
+// from what they have. Checkpoints do not count it.
+func passing(bucket string) bool { return bucket == hubBucket || bucket == contentBucket }
 
 const resources = "res." // begins the buckets of resources
 

@@ -10,6 +10,7 @@ import (
 
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
+	"rackboot/state"
 )
 
 // ISO is an uploaded file in the book.
@@ -52,7 +53,13 @@ func (i *ISOs) List() (out []ISO) {
 // Put writes an uploaded file into the book: compare-and-set on its revision, which it
 // updates. Who reads the name gets the one before or this one. The codes are invalid,
 // conflict, unavailable and timeout.
-func (i *ISOs) Put(ctx context.Context, f *ISO) error {
+func (i *ISOs) Put(ctx context.Context, f *ISO) error { return i.put(ctx, f, nil) }
+
+// PutKept is Put for a file whose content the servers of the store have: both or neither is written, so that it is not
+// removed there from now on. The content is touched, and is a conflict too if somebody else has changed it.
+func (i *ISOs) PutKept(ctx context.Context, f *ISO, c *Content) error { return i.put(ctx, f, c) }
+
+func (i *ISOs) put(ctx context.Context, f *ISO, c *Content) error {
 	const op = "put file"
 	if !resource.ValidISOFile(f.File) {
 		return protocol.Errorf(protocol.CodeInvalid, op, "%.300q is not a name for a file", f.File).
@@ -62,9 +69,24 @@ func (i *ISOs) Put(ctx context.Context, f *ISO) error {
 	if err != nil {
 		return protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 	}
-	if f.Revision, err = i.core.put(ctx, isoKey(f.File), value, f.Revision); err != nil {
+	if c == nil {
+		revision, err := i.core.put(ctx, isoKey(f.File), value, f.Revision)
+		if err != nil {
+			return stateError(op, err)
+		}
+		f.Revision = revision
+		return nil
+	}
+	c.Touched = i.core.clock().UTC()
+	kept, err := c.write(op)
+	if err != nil {
+		return err
+	}
+	revisions, err := i.core.commit(ctx, []state.Op{write(isoKey(f.File), value, f.Revision), kept})
+	if err != nil {
 		return stateError(op, err)
 	}
+	f.Revision, c.Revision = revisions[0], revisions[1]
 	return nil
 }
 

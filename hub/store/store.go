@@ -37,6 +37,7 @@ type Beside struct {
 // Uploaded are the books of what people give the hub to keep.
 type Uploaded struct {
 	AgentPackages *AgentPackages
+	Contents      *Contents
 	ISOs          *ISOs
 }
 

@@ -21,6 +21,9 @@ var programs string
 var building sync.Mutex
 
 func TestMain(m *testing.M) {
+	if file := os.Getenv(hubFile); file != "" {
+		os.Exit(beHub(file))
+	}
 	flag.Parse()
 	os.Exit(run(m))
 }

@@ -100,9 +100,9 @@ func testLibraries() []library {
 		{"github.com/mochi-mqtt/server/v2", []string{"protocol/link", "integration/faults", "integration/upgrade"}, "a broker inside the bubble, and one of a test's own hub"},
 		{"github.com/google/go-tpm/tpm2", []string{"integration/tpm"}, "is the machine that commands its TPM"},
 		{"github.com/eclipse/paho.mqtt.golang", []string{"hub/broker", "integration/brokers"}, "another client than ours"},
-		{"github.com/nats-io/nats-server/v2", []string{"state/jetstream"}, "the server the store runs on"},
+		{"github.com/nats-io/nats-server/v2", []string{"state/jetstream", "hub/contents"}, "the server the store runs on"},
 		{"github.com/nats-io/nats-server/v2/conf", []string{"hub/accounts"}, "reads the accounts that are written"},
-		{"github.com/nats-io/nats.go", []string{"integration/brokers"}, "the store on a cluster whose leaders are killed"},
+		{"github.com/nats-io/nats.go", []string{"hub/contents", "integration/brokers"}, "the store on a cluster whose leaders are killed"},
 		{"github.com/nats-io/jwt/v2", []string{"integration/brokers"}, "credentials as nsc writes them"},
 		{"github.com/nats-io/nkeys", []string{"integration/brokers"}, "their keys"},
 	}

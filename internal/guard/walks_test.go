@@ -21,7 +21,7 @@ func walks() []walk {
 	return []walk{
 		{"the way to all of a kind, which those below go", []string{
 			"hub/store.List", "hub/store.Copies", "hub/store.Objects.Copies", "hub/store.book.list", "hub/store.Approvals.List",
-			"hub/store.AgentPackages.List", "hub/store.Hubs.List", "hub/store.ISOs.List", "hub/store.Requests.List", "hub/store.Secrets.List", "hub/store.Secrets.kept",
+			"hub/store.AgentPackages.List", "hub/store.Contents.List", "hub/store.Hubs.List", "hub/store.ISOs.List", "hub/store.Requests.List", "hub/store.Secrets.List", "hub/store.Secrets.kept",
 		}},
 		{"all of it is what somebody reads", []string{
 			"hub/status.Room.decorateFreeze", "hub/api.lister.each", "hub/api.requests.list", "hub/approvals.Room.List",
@@ -43,7 +43,7 @@ func walks() []walk {
 			"hub/store.book.sweep", "hub/store.Inventories.Sweep", "hub/store.Secrets.SweepStubs", "hub/store.Answers.makeRoom", "hub/store.BootImages.Files",
 			"hub/env.Room.ISODigests", "hub/requests.Room.Sweep", "hub/approvals.Room.Sweep", "hub/groups.Room.sweepRevisions", "hub/inventory.Room.Forget",
 			"hub/control.Control.forgetImages", "hub/discovery.Askers", "hub/control.Control.sweepAll",
-			"hub/iso.removal.needed",
+			"hub/iso.removal.named",
 		}},
 		{"profiles of firmware are few, and each has a selector", []string{"hub/inventory.FirmwarePlans.Plan"}},
 		{"uploaded files are few, and one is looked for by its digest once for an upload", []string{"hub/iso.contents.named", "hub/iso.contents.kept"}},

@@ -3,9 +3,11 @@ package iso
 import (
 	"archive/tar"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -16,7 +18,9 @@ import (
 
 	"rackboot/cmd/internal/cli/files"
 	"rackboot/cmd/internal/cli/printer"
+	hubapi "rackboot/hub/api"
 	"rackboot/hub/api/apitest"
+	"rackboot/hub/iso"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
 	"rackboot/protocol/resource"
@@ -96,6 +100,47 @@ func TestSendISO(t *testing.T) {
 				t.Errorf("%+v, %v", f, err)
 			}
 		})
+	}
+}
+
+// forgetful loses an upload with each piece, as where another hub answers.
+type forgetful struct {
+	*iso.Shelf
+	times int
+}
+
+func (f *forgetful) Append(ctx context.Context, id string, offset int64, r io.Reader) (api.ISOUpload, error) {
+	u, err := f.Shelf.Append(ctx, id, offset, r)
+	if err == nil && f.times > 0 {
+		f.times--
+		err = f.Abort(id)
+	}
+	return u, err
+}
+
+// Where another hub answers than the one that has the upload, the file is sent anew, and that is said; not for ever.
+func TestSendISOToAnotherHub(t *testing.T) {
+	content := isoTar(t)
+	for _, row := range []struct {
+		times int
+		done  bool
+	}{{1, true}, {sendAnew - 1, true}, {sendAnew, false}} {
+		h := apitest.NewWith(t, func(c *hubapi.Config) { c.ISOs = &forgetful{c.ISOs.(*iso.Shelf), row.times} })
+		path := filepath.Join(t.TempDir(), "A.tar")
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		src, pr, out := isoRun(t)
+		err := uploadISO(t.Context(), src, pr, h.Client(t), isoUpload{}, path)
+		if done := err == nil; done != row.done || !strings.Contains(out.String(), "it begins again") {
+			t.Errorf("lost %d times: %v\n%s", row.times, err, out.String())
+		}
+		if !row.done && (protocol.CodeOf(err) != protocol.CodeNotFound || !strings.Contains(protocol.HintOf(err), "--context")) {
+			t.Errorf("%v, hint %q", err, protocol.HintOf(err))
+		}
+		if _, err := h.Store.ISOs.Get("A.tar"); (err == nil) != row.done {
+			t.Errorf("the name: %v", err)
+		}
 	}
 }
 

@@ -19,6 +19,8 @@ const (
 	// sendPiece is how much is sent at once, in bytes: what is sent again at most after a
 	// break that nobody has noticed.
 	sendPiece = 16 << 20
+	// sendAnew is how often an upload is begun that the hub which answers does not know.
+	sendAnew = 4
 	// sendTries is how often it is tried without getting any further; the pause between two
 	// begins at sendPauseMin and doubles up to sendPauseMax.
 	sendTries    = 12
@@ -29,24 +31,45 @@ const (
 // send uploads a file whose digest is known, and goes on with what is there of it.
 func send(ctx context.Context, pr *printer.Printer, c *api.Client, f *os.File, req api.ISOUploadRequest) (api.ISOItem, error) {
 	s := &sender{pr: pr, c: c, file: f, req: req}
+	for try := 1; ; try++ {
+		err := s.whole(ctx)
+		if err == nil {
+			return c.ISOs.Get(ctx, req.File)
+		}
+		if !s.lost(err) {
+			return api.ISOItem{}, err
+		}
+		if try == sendAnew {
+			return api.ISOItem{}, protocol.Errorf(protocol.CodeOf(err), "upload file", "%s: %w", req.File, err).
+				WithHint("several hubs answer by turns: name a context of one of them with --context, or have what is before them keep to one while it lives; then give the same command again")
+		}
+		pr.Progress("the hub that answers now has nothing of %s, as another one has after a takeover: it begins again", req.File)
+	}
+}
+
+// whole is the way of a file through one hub.
+func (s *sender) whole(ctx context.Context) error {
+	s.up = api.ISOUpload{}
 	if err := s.begin(ctx); err != nil {
-		return api.ISOItem{}, err
+		return err
 	}
 	if s.up.Done {
-		pr.Progress("%s is there already, with this content", req.File)
-		return c.ISOs.Get(ctx, req.File)
+		s.pr.Progress("%s is there already, with this content", s.req.File)
+		return nil
 	}
 	if err := s.rest(ctx); err != nil {
-		return api.ISOItem{}, err
-	}
-	pr.Progress("the hub checks %s", req.File)
-	if err := s.again(ctx, func() error {
-		_, err := c.Uploads.Finish(ctx, s.up.ID, api.ISOFinishRequest{File: req.File})
 		return err
-	}); err != nil {
-		return api.ISOItem{}, err
 	}
-	return c.ISOs.Get(ctx, req.File)
+	s.pr.Progress("the hub checks %s", s.req.File)
+	return s.again(ctx, func() error {
+		_, err := s.c.Uploads.Finish(ctx, s.up.ID, api.ISOFinishRequest{File: s.req.File})
+		return err
+	})
+}
+
+// lost reports whether the upload was begun, and the hub that answers does not know it.
+func (s *sender) lost(err error) bool {
+	return s.up.ID != "" && protocol.CodeOf(err) == protocol.CodeNotFound
 }
 
 // sender is one upload.

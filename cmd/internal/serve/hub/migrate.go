@@ -17,7 +17,9 @@ func migrateCmd(config *string, stdout io.Writer) *cobra.Command {
 		Long: "Copies all that the hub knows, with its revisions and times, and compares both stores. The hub's file has\n" +
 			"store.nats for the move, in either direction. Run it again if it was interrupted: what is whole there already is\n" +
 			"compared only. The store that was moved away from stays: that of the folder as store.moved-TIME, that of the\n" +
-			"servers as it is, and no hub may use it any more.",
+			"servers as it is, and no hub may use it any more.\n\n" +
+			"Uploaded files stay in the folder, and a hub that starts puts them on the servers. On the way back those that\n" +
+			"the folder lacks are fetched, and what cannot be is named.",
 		Example: "  rackboot-hub migrate nats",
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := loadAsOwner("migrate", *config)
@@ -30,6 +32,16 @@ func migrateCmd(config *string, stdout io.Writer) *cobra.Command {
 			}
 			for _, s := range moved.Streams {
 				if _, err := fmt.Fprintf(stdout, "%s: %d messages up to %d, the same in both\n", s.Name, s.Messages, s.Last); err != nil {
+					return err
+				}
+			}
+			if moved.Brought > 0 {
+				if _, err := fmt.Fprintf(stdout, "%d uploaded contents came into the folder\n", moved.Brought); err != nil {
+					return err
+				}
+			}
+			for _, l := range moved.Lacking {
+				if _, err := fmt.Fprintf(stdout, "not in the folder: %s\n", l); err != nil {
 					return err
 				}
 			}

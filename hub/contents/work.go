@@ -1,0 +1,196 @@
+package contents
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"rackboot/hub/store"
+	"rackboot/protocol"
+	"rackboot/state/blob"
+	"rackboot/state/jetstream"
+)
+
+const (
+	maxFetches = 2
+	maxStores  = 1
+	// After a failure a content waits for pauseMin, and twice as long after each further one up to pauseMax.
+	pauseMin = 5 * time.Second
+	pauseMax = 5 * time.Minute
+)
+
+// look begins what is to be done for the contents that are named.
+func (r *Room) look(ctx context.Context, named map[string]bool) {
+	todo := map[string]work{}
+	lacking, unstored := 0, 0
+	for digest := range named {
+		c, err := r.cfg.Store.Contents.Get(digest)
+		here, quiet := r.shelf.Has(digest), err != nil || r.quiet(c, restFor)
+		state := r.state(digest)
+		if !here {
+			lacking++
+		} else if state != store.ContentWhole {
+			unstored++
+		}
+		if w := workFor(here, state, quiet); w != workNone {
+			todo[digest] = w
+		}
+	}
+	r.metrics.lacking.Set(float64(lacking))
+	r.metrics.unstored.Set(float64(unstored))
+	r.forget(named)
+	for _, digest := range r.order(todo) {
+		r.start(ctx, digest, todo[digest])
+	}
+}
+
+// order has those first for which agents wait.
+func (r *Room) order(todo map[string]work) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.SortedFunc(maps.Keys(todo), func(a, b string) int {
+		switch {
+		case r.asked[a] == r.asked[b]:
+			return 0
+		case r.asked[a]:
+			return -1
+		}
+		return 1
+	})
+}
+
+// forget drops what is known of contents that nothing names any more.
+func (r *Room) forget(named map[string]bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	gone := func(digest string) bool { return !named[digest] }
+	maps.DeleteFunc(r.failed, func(digest string, _ failure) bool { return gone(digest) })
+	maps.DeleteFunc(r.asked, func(digest string, _ bool) bool { return gone(digest) })
+}
+
+// start begins one of them, if there is a place for it and it did not fail just now.
+func (r *Room) start(ctx context.Context, digest string, w work) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	running := 0
+	for _, other := range r.busy {
+		if other == w {
+			running++
+		}
+	}
+	most := map[work]int{workFetch: maxFetches, workStore: maxStores}[w]
+	if r.busy[digest] != "" || running >= most || r.cfg.Clock().Before(r.failed[digest].until) || ctx.Err() != nil {
+		return
+	}
+	r.busy[digest] = w
+	r.under.Go(func() {
+		err := r.do(ctx, digest, w)
+		r.ended(digest, err)
+		if err != nil && ctx.Err() == nil {
+			r.cfg.Logger.Warn("a content was not brought; it is tried again", "work", string(w), "digest", digest, "err", err)
+		}
+	})
+}
+
+func (r *Room) do(ctx context.Context, digest string, w work) error {
+	if w == workStore {
+		_, err := r.Keep(ctx, digest)
+		return err
+	}
+	err := r.fetch(ctx, digest)
+	r.metrics.fetches.WithLabelValues(resultOf(err)).Inc()
+	return err
+}
+
+func (r *Room) ended(digest string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.busy, digest)
+	if err == nil {
+		delete(r.failed, digest)
+		delete(r.asked, digest)
+	} else {
+		f := r.failed[digest]
+		f.until = r.cfg.Clock().Add(min(pauseMin<<min(f.times, 10), pauseMax))
+		f.times++
+		r.failed[digest] = f
+	}
+	select {
+	case r.poked <- struct{}{}: // the next one has its place
+	default:
+	}
+}
+
+// fetch brings a content into the hub's folder, and goes on with what is there of it. It counts once it was compared with
+// its digest. What the servers do not have as it was is said in the record. Each piece has the time of one call.
+func (r *Room) fetch(ctx context.Context, digest string) error {
+	c, err := r.cfg.Store.Contents.Newest(ctx, digest)
+	if err != nil || c.State != store.ContentWhole || c.Bucket != r.cfg.Bucket.ID() {
+		return err
+	}
+	in, err := r.shelf.Receive(ctx, digest, c.Size)
+	if err != nil || in == nil {
+		return err
+	}
+	defer in.Close()
+	from, err := r.cfg.Bucket.Open(ctx, digest, c.Size, in.Offset())
+	if err != nil {
+		return err
+	}
+	began := in.Offset()
+	err = errors.Join(in.Append(ctx, from), from.Close())
+	r.metrics.fetched.Add(float64(in.Offset() - began))
+	if err == nil {
+		err = in.Finish()
+	}
+	switch {
+	case err == nil:
+		r.cfg.Logger.Info("content fetched from the servers of the store", "digest", digest, "size", c.Size)
+	case errors.Is(err, jetstream.ErrPieces) || errors.Is(err, blob.ErrContent):
+		r.spoil(ctx, c)
+	}
+	return err
+}
+
+// Bring fetches all that is named and is not in the folder, one after the other, and returns how many came and what did not, with the reason. It is for a hub
+// that does not run. The codes are unavailable and timeout.
+func (r *Room) Bring(ctx context.Context) (came int, lacking map[string]error, err error) {
+	named, err := r.shelf.Named()
+	if err == nil {
+		err = r.cfg.Bucket.Ready(ctx)
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	lacking = map[string]error{}
+	for digest := range named {
+		if r.shelf.Has(digest) {
+			continue
+		}
+		err := r.fetch(ctx, digest)
+		switch {
+		case err != nil:
+			lacking[digest] = err
+		case r.shelf.Has(digest):
+			came++
+		default:
+			lacking[digest] = protocol.Errorf(protocol.CodeNotFound, "fetch content", "the servers do not have all of it")
+		}
+	}
+	return came, lacking, nil
+}
+
+// resultOf is an error in metrics.
+func resultOf(err error) string {
+	switch {
+	case err == nil:
+		return resultDone
+	case errors.Is(err, blob.ErrInsufficient):
+		return resultNoRoom
+	case errors.Is(err, jetstream.ErrPieces), errors.Is(err, jetstream.ErrSource), errors.Is(err, blob.ErrContent), protocol.CodeOf(err) == protocol.CodeInvalid:
+		return resultDamaged
+	}
+	return resultFailed
+}
