@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"rackboot/protocol"
-	"rackboot/protocol/auditlog"
 )
 
 // callerHub is the caller of the log's own entries.
@@ -158,7 +157,7 @@ func (l *Log) append(batch []*pending, sign bool) error {
 			Seq: last.seq + 1, At: now, Caller: callerHub, From: callerHub, Op: protocol.AuditOpCheckpoint,
 			Outcome: protocol.AuditAccepted, Prev: last.hash,
 		}.Bounded()
-		if err := auditlog.Sign(l.cfg.Signer, &e); err != nil {
+		if err := l.sign(&e); err != nil {
 			return err
 		}
 		add(e)
