@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -50,4 +52,29 @@ func TestOthers(t *testing.T) {
 	if err != nil || rep.Hub != "c" || !slices.Equal(begins, []string{"audit-segment the log begins", "audit-segment the hub was named a"}) {
 		t.Errorf("%+v, %v, begins %q", rep, err, begins)
 	}
+}
+
+// A hub that has nothing to write signs what the others have written since, and not what they have signed of it.
+func TestOthersAreSignedAtRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg := testConfig(t.TempDir())
+		now := auditlog.Head{Hub: "b", Seq: 7, Hash: "sha256:07"}
+		cfg.Hub, cfg.Others = "a", func([]auditlog.Head) []auditlog.Head { return []auditlog.Head{now} }
+		l, err := Open(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer closeLog(t, l)
+		for _, step := range []struct {
+			seq  uint64
+			head uint64 // of this log afterwards
+		}{{7, 1}, {8, 1}, {9, 2}, {9, 2}, {10, 2}, {12, 3}} {
+			now.Seq = step.seq
+			time.Sleep(checkpointAfter)
+			synctest.Wait()
+			if head, _ := l.Head(); head != step.head {
+				t.Errorf("b wrote entry %d: this log ends with %d, want %d", step.seq, head, step.head)
+			}
+		}
+	})
 }

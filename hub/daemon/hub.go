@@ -8,6 +8,7 @@ import (
 
 	"rackboot/hub/api/gate"
 	"rackboot/hub/audit"
+	"rackboot/hub/auditcopy"
 	"rackboot/hub/backup"
 	"rackboot/hub/broker"
 	"rackboot/hub/checkpoint"
@@ -84,4 +85,5 @@ type upkeep struct {
 	rules  envRules
 	copies []backup.Stream // how the store's streams are copied
 	others *sharing.Room   // who works on it besides; nil of a hub that is alone
+	logs   *auditcopy.Room // the audit logs of those; nil of a hub that is alone
 }

@@ -27,7 +27,7 @@ type Finding struct {
 	Line  int    `json:"line,omitempty"` // of the file, from 1
 	Seq   uint64 `json:"seq,omitempty"`  // of the entry that is expected there, as far as is known
 	Why   string `json:"why"`
-	Hub   string `json:"hub,omitempty"`  // whose log it is, in an export of several
+	Hub   string `json:"hub,omitempty"` // whose log it is, in an export of several
 }
 
 // Error says where and what.
