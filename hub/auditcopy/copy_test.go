@@ -15,6 +15,7 @@ import (
 	"rackboot/hub/audit"
 	"rackboot/protocol"
 	"rackboot/protocol/auditlog"
+	"rackboot/state"
 )
 
 // The rows of compare.
@@ -286,6 +287,37 @@ func TestAfterALostDisk(t *testing.T) {
 	e, err := auditlog.ReadExport(&out, keys())
 	if err != nil || len(e.Logs) != 1 || e.Logs[0].First != 1 || e.Logs[0].Last <= closed || len(e.Logs[0].Notes) != 1 || e.Logs[0].Notes[0].Seq != closed+1 {
 		t.Errorf("%+v, %v; the log ended with %d, and after the entry %d %s", e, err, closed, seq, hash)
+	}
+}
+
+// Where all of a hub was purged, its files are copied again; where the oldest records were, it goes on.
+func TestPurged(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	a := s.hub("a")
+	a.add(30)
+	a.isCopied()
+	first := s.on.Of("a")[0].Seq
+	s.on.Remove(func(r state.Record) bool { return r.Seq == first })
+	a.add(1)
+	a.isCopied()
+	if list := s.on.Of("a"); list[0].Seq == first || testutil.ToFloat64(a.metrics.conflicts) != 0 {
+		t.Error("the oldest was copied again")
+	}
+	s.on.Remove(func(state.Record) bool { return true })
+	a.add(1)
+	seq, _ := a.log.Head()
+	s.until("it is copied again", func() bool {
+		list := s.on.Of("a")
+		if len(list) == 0 {
+			return false
+		}
+		begin, err := unpack(list[0].Data)
+		end, err2 := endOf("a", list[len(list)-1].Data)
+		return err == nil && err2 == nil && begin[0].Seq == 1 && end.Seq >= seq
+	})
+	if wrong := a.Wrong(); wrong != nil {
+		t.Error(wrong)
 	}
 }
 

@@ -22,6 +22,9 @@ var building sync.Mutex
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	if *asHub != "" {
+		os.Exit(beHub(*asHub))
+	}
 	os.Exit(run(m))
 }
 

@@ -111,11 +111,21 @@ func TestJournalLimit(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	// What was exported is purged by the operator; the number of what follows stays.
+	second, err := j.Append(ctx, "a", []byte("x"), first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Purge(ctx, natsjs.WithPurgeSubject("journal.a"), natsjs.WithPurgeSequence(second)); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := j.Read(ctx, "a", 0, 10); err != nil || len(list) != 1 || list[0].Seq != second {
+		t.Errorf("after a purge: %+v, %v", list, err)
+	}
 	if err := s.Purge(ctx, natsjs.WithPurgeSubject("journal.a")); err != nil {
 		t.Fatal(err)
 	}
-	if seq, err := j.Append(ctx, "a", []byte("x"), 0); err != nil || seq != first+1 {
-		t.Errorf("after a purge: %d, %v", seq, err)
+	if seq, err := j.Append(ctx, "a", []byte("x"), 0); err != nil || seq != second+1 {
+		t.Errorf("after a purge of all: %d, %v", seq, err)
 	}
 }
 
