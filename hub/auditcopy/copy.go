@@ -124,7 +124,7 @@ func (r *Room) end(ctx context.Context, j Journal, hub string) (auditlog.Head, u
 // differ ends the copy.
 func (r *Room) differ(wrong *auditlog.Finding) {
 	r.log.Error("the audit log and its copy on the store's servers differ: nothing is copied, and nothing was written over", "code", wrong.Code(), "finding", wrong.Error(),
-		"hint", "look whether another hub has the same store.nats.name, or this one's folder was put back from a copy; see the guide of several hubs")
+		"hint", "look whether another hub has the same store.nats.name, or somebody has changed its files or the stream; rackctl audit export --hub has both, of this hub and of another one")
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.wrong = wrong

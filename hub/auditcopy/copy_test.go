@@ -198,7 +198,7 @@ func TestOutage(t *testing.T) {
 	s.until("nothing waits", func() bool { entries, seconds, _ := m.state(); return entries == 0 && seconds == 0 })
 }
 
-// Two programs under one name, and a folder that was put back: nothing is written over, and it is said.
+// Another program under one name, and a stream that was changed: nothing is written over, and it is said.
 func TestDiffers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -287,6 +287,26 @@ func TestAfterALostDisk(t *testing.T) {
 	e, err := auditlog.ReadExport(&out, keys())
 	if err != nil || len(e.Logs) != 1 || e.Logs[0].First != 1 || e.Logs[0].Last <= closed || len(e.Logs[0].Notes) != 1 || e.Logs[0].Notes[0].Seq != closed+1 {
 		t.Errorf("%+v, %v; the log ended with %d, and after the entry %d %s", e, err, closed, seq, hash)
+	}
+}
+
+// A hub that was given another name has its log under both, and the export verifies.
+func TestRenamed(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	a := s.hub("a")
+	a.add(6)
+	a.end()
+	b := s.hubIn("b", a.dir)
+	b.add(6)
+	b.isCopied()
+	var out bytes.Buffer
+	if err := b.export(&out); err != nil {
+		t.Fatal(err)
+	}
+	e, err := auditlog.ReadExport(&out, keys())
+	if err != nil || len(e.Logs) != 2 || e.Logs[1].Hub != "b" || e.Logs[1].First != 1 || e.Logs[1].Last <= e.Logs[0].Last || len(e.Unchecked) != 0 {
+		t.Errorf("%+v, %v", e, err)
 	}
 }
 
