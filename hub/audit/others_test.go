@@ -3,6 +3,7 @@ package audit
 import (
 	"bytes"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -58,8 +59,11 @@ func TestOthers(t *testing.T) {
 func TestOthersAreSignedAtRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := testConfig(t.TempDir())
-		now := auditlog.Head{Hub: "b", Seq: 7, Hash: "sha256:07"}
-		cfg.Hub, cfg.Others = "a", func([]auditlog.Head) []auditlog.Head { return []auditlog.Head{now} }
+		var now atomic.Uint64
+		now.Store(7)
+		cfg.Hub, cfg.Others = "a", func([]auditlog.Head) []auditlog.Head {
+			return []auditlog.Head{{Hub: "b", Seq: now.Load(), Hash: "sha256:07"}}
+		}
 		l, err := Open(cfg)
 		if err != nil {
 			t.Fatal(err)
@@ -69,7 +73,7 @@ func TestOthersAreSignedAtRest(t *testing.T) {
 			seq  uint64
 			head uint64 // of this log afterwards
 		}{{7, 1}, {8, 1}, {9, 2}, {9, 2}, {10, 2}, {12, 3}} {
-			now.Seq = step.seq
+			now.Store(step.seq)
 			time.Sleep(checkpointAfter)
 			synctest.Wait()
 			if head, _ := l.Head(); head != step.head {

@@ -254,7 +254,7 @@ func TestDiffers(t *testing.T) {
 			if err := a.await(t.Context(), seq); protocol.CodeOf(err) != protocol.CodeUnavailable {
 				t.Errorf("who waits for it is told %v", err)
 			}
-			if _, err := a.Room.Export(t.Context()); !errors.As(err, new(*protocol.Error)) {
+			if _, err := a.Export(t.Context()); !errors.As(err, new(*protocol.Error)) {
 				t.Errorf("an export: %v", err)
 			}
 		})

@@ -256,7 +256,7 @@ func TestExportDuringAFault(t *testing.T) {
 		}
 		return nil
 	})
-	do, err := a.Room.Export(t.Context())
+	do, err := a.Export(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +270,7 @@ func TestExportDuringAFault(t *testing.T) {
 		t.Error("a truncated export verifies")
 	}
 	s.on.Fail(nil)
-	do, err = a.Room.Export(t.Context())
+	do, err = a.Export(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +278,7 @@ func TestExportDuringAFault(t *testing.T) {
 		t.Errorf("a writer that fails: %v", err)
 	}
 	s.on.Fail(func(string) error { return away })
-	if _, err := a.Room.Export(t.Context()); protocol.CodeOf(err) != protocol.CodeUnavailable {
+	if _, err := a.Export(t.Context()); protocol.CodeOf(err) != protocol.CodeUnavailable {
 		t.Errorf("the stream is away: %v", err)
 	}
 }

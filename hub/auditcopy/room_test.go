@@ -160,7 +160,7 @@ func (s *site) until(what string, is func() bool) {
 
 // export is an export of all logs as a hub makes it.
 func (m *member) export(w io.Writer) error {
-	do, err := m.Room.Export(m.site.t.Context())
+	do, err := m.Export(m.site.t.Context())
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ type Stream struct {
 	reads   int
 }
 
-// ErrLags, of Fail, has a Read give nothing though there is something.
+// ErrLags of what Fail was given has a Read give nothing though there is something.
 var ErrLags = errors.New("the copy that is read lags behind")
 
 // Fail has calls fail from now on: it is asked with the name of each, in lower case. Nil fails none.
