@@ -181,8 +181,12 @@ func (r *Room) await(ctx context.Context, seq uint64) error {
 	}
 }
 
-// Follow waits until an entry is copied, or for as long as the head in the store may wait for that.
+// Follow waits until an entry is copied, or for as long as the head in the store may wait for that. Before Start it does
+// not wait.
 func (r *Room) Follow(ctx context.Context, seq uint64) {
+	if !r.started() {
+		return
+	}
 	ctx, cancel := context.WithTimeout(ctx, headWait)
 	defer cancel()
 	_ = r.await(ctx, seq) // the store's head is worth more than its order

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"rackboot/hub/audit"
+	"rackboot/hub/auditcopy/copytest"
 	"rackboot/protocol"
 	"rackboot/protocol/auditlog"
 	"rackboot/state"
@@ -160,6 +161,43 @@ func TestCopies(t *testing.T) {
 	}
 	if entries, seconds, differ := b.state(); entries != 0 || seconds != 0 || differ != 0 {
 		t.Errorf("%v entries behind for %v, differs %v", entries, seconds, differ)
+	}
+}
+
+// What was stored and not answered is not stored again.
+func TestLostAnswers(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	a := s.hub("a")
+	lost := 2
+	s.on.Fail(func(call string) error {
+		if call == "append" && lost > 0 {
+			lost--
+			return copytest.ErrLost
+		}
+		return nil
+	})
+	a.add(5)
+	a.isCopied()
+	a.add(5)
+	a.isCopied()
+	var seqs []uint64
+	for _, r := range s.on.Of("a") {
+		entries, err := unpack(r.Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			seqs = append(seqs, e.Seq)
+		}
+	}
+	for i, seq := range seqs {
+		if seq != uint64(i+1) {
+			t.Fatalf("the stream has entries %v", seqs)
+		}
+	}
+	if lost != 0 || testutil.ToFloat64(a.metrics.conflicts) == 0 {
+		t.Error("no answer was lost")
 	}
 }
 

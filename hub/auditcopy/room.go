@@ -104,6 +104,12 @@ func (r *Room) Start(own Own) {
 	r.running.Go(func() { r.every(ctx, headsEvery, r.look) })
 }
 
+func (r *Room) started() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.own != nil
+}
+
 // Close ends the copy, wherever it is. The log is closed first: it waits until its last entry is copied.
 func (r *Room) Close() {
 	r.stop()

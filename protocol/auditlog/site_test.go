@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"rackboot/protocol"
+	"rackboot/protocol/wire"
 )
 
 // sites are the logs of two hubs, a and b, of 12 entries each, written in turns: a's entry i, then b's. Entries 1, 6 and
@@ -151,6 +152,19 @@ func TestOlderReaders(t *testing.T) {
 	}
 	if f, why := hubKeys().open(TopicEnd, sealedIn(end, endBefore), &old); f != "" || old.Seq != 12 {
 		t.Errorf("%s %s %+v", f, why, old)
+	}
+	// A hub that is alone signs what it always has.
+	type before struct {
+		Seq  uint64 `json:"seq"`
+		Hash string `json:"hash"`
+	}
+	was, err := wire.Seal(signer("hub"), TopicCheckpoint, before{7, "h"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, err := wire.Seal(signer("hub"), TopicCheckpoint, Checkpoint{Seq: 7, Hash: "h"})
+	if err != nil || !bytes.Equal(was, now) {
+		t.Errorf("it signs %x, and signed %x; %v", now, was, err)
 	}
 	full := Known{Hub: strings.Repeat("h", 64)}
 	for range MaxOthers {

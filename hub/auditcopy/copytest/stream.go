@@ -21,6 +21,9 @@ type Stream struct {
 // ErrLags of what Fail was given has a Read give nothing though there is something.
 var ErrLags = errors.New("the copy that is read lags behind")
 
+// ErrLost of what Fail was given has an Append store its record, and its answer be lost.
+var ErrLost = errors.New("the answer is lost")
+
 // Fail has calls fail from now on: it is asked with the name of each, in lower case. Nil fails none.
 func (m *Stream) Fail(fail func(call string) error) {
 	m.mu.Lock()
@@ -74,7 +77,8 @@ func (m *Stream) Remove(which func(state.Record) bool) {
 func (m *Stream) Append(_ context.Context, hub string, data []byte, after uint64) (uint64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := m.call("append"); err != nil {
+	err := m.call("append")
+	if err != nil && !errors.Is(err, ErrLost) {
 		return 0, err
 	}
 	last := uint64(0)
@@ -86,7 +90,7 @@ func (m *Stream) Append(_ context.Context, hub string, data []byte, after uint64
 	if last != after {
 		return 0, protocol.Errorf(protocol.CodeConflict, "append", "%w", state.ErrConflict)
 	}
-	return m.add(hub, data), nil
+	return m.add(hub, data), err
 }
 
 func (m *Stream) add(hub string, data []byte) uint64 {
