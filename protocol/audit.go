@@ -64,6 +64,8 @@ type AuditEntry struct {
 	Prev string `json:"prev,omitempty"`
 	// Hash is sha256: and the hexadecimal SHA-256 of Canonical.
 	Hash string `json:"hash"`
+	// Hub is whose log it is, in a list of the logs of several hubs. It is in no line.
+	Hub string `json:"hub,omitempty"`
 	// Signed is a checkpoint sealed by the hub that names Seq and Hash; see package
 	// auditlog. Exactly the entries with an operation of the log's own have it.
 	Signed []byte `json:"signed,omitempty"`

@@ -40,12 +40,41 @@ type AuditLog interface {
 	Export(ctx context.Context, w io.Writer, from uint64) error
 }
 
+// AuditSite is the audit logs of all hubs that share a store; see package auditcopy. It is used concurrently.
+type AuditSite interface {
+	// List reads the logs of all hubs or of one, in the order of their times.
+	List(ctx context.Context, q protoapi.AuditQuery, fits func(protocol.AuditEntry) bool) (protoapi.AuditList, error)
+	// Export makes an export of all logs; what it refuses, it refuses before anything is written.
+	Export(ctx context.Context) (func(ctx context.Context, w io.Writer) error, error)
+	// ExportOf makes an export of one hub's log, from the segment of an entry on.
+	ExportOf(ctx context.Context, hub string, from uint64) (func(ctx context.Context, w io.Writer) error, error)
+}
+
 type auditInput struct {
 	From   uint64    `query:"from" doc:"number of the first entry; 0 is where the log begins"`
 	Limit  int       `query:"limit" default:"100" minimum:"1" maximum:"1000" doc:"at most so many"`
 	Since  time.Time `query:"since" doc:"only entries that are not older"`
 	Caller string    `query:"caller" doc:"only entries of this caller"`
 	Target string    `query:"target" doc:"only entries about this, Kind/name"`
+	All    bool      `query:"all" doc:"the logs of all hubs that share the store; a hub that is alone has its own"`
+	Hub    string    `query:"hub" maxLength:"64" doc:"the log of this hub, of those that share the store"`
+	// Continue is of an answer.
+	Continue string `query:"continue" maxLength:"16384" doc:"go on where the answer with that continue ended"`
+}
+
+// ofSite reports whether the logs of a site are asked for. Errors: unsupported for a hub's name where no other shares the
+// store; invalid for a number that is of no one log.
+func ofSite(site AuditSite, all bool, hub string, from uint64) (bool, error) {
+	const op = "read audit log"
+	switch {
+	case site == nil && hub != "":
+		return false, protocol.Errorf(protocol.CodeUnsupported, op, "this hub shares its store with no other").WithHint("leave the hub's name away")
+	case site == nil:
+		return false, nil
+	case all && hub == "" && from > 0:
+		return false, protocol.Errorf(protocol.CodeInvalid, op, "each hub numbers its own entries").WithHint("name the hub: --hub NAME")
+	}
+	return all || hub != "", nil
 }
 
 func (in *auditInput) fits(e protocol.AuditEntry) bool {
@@ -54,11 +83,14 @@ func (in *auditInput) fits(e protocol.AuditEntry) bool {
 
 type exportInput struct {
 	From uint64 `query:"from" doc:"begin with the segment that has this entry"`
+	All  bool   `query:"all" doc:"the logs of all hubs that share the store; a hub that is alone has its own"`
+	Hub  string `query:"hub" maxLength:"64" doc:"the log of this hub, of those that share the store"`
 }
 
 // audits has the routes of the audit log. A hub without one answers unsupported.
 type audits struct {
-	log    AuditLog // nil is none
+	log    AuditLog  // nil is none
+	site   AuditSite // nil where no other hub shares the store
 	logger *slog.Logger
 }
 
@@ -75,7 +107,16 @@ func (a audits) routes(t *route.Table) {
 			if err := ready(); err != nil {
 				return nil, route.Problem(err)
 			}
-			list, err := readAudit(a.log, in)
+			all, err := ofSite(a.site, in.All, in.Hub, in.From)
+			if err != nil {
+				return nil, route.Problem(err)
+			}
+			var list protoapi.AuditList
+			if all {
+				list, err = a.site.List(ctx, protoapi.AuditQuery{From: in.From, Limit: in.Limit, Since: in.Since, Hub: in.Hub, Continue: in.Continue}, in.fits)
+			} else {
+				list, err = readAudit(a.log, in)
+			}
 			return &answer[protoapi.AuditList]{list}, route.Problem(err)
 		})
 
@@ -87,24 +128,43 @@ func (a audits) routes(t *route.Table) {
 		if err := ready(); err != nil {
 			return nil, route.Problem(err)
 		}
-		if head, _ := a.log.Head(); in.From > head {
-			return nil, route.Problem(protocol.Errorf(protocol.CodeInvalid, "export audit log", "the log ends with entry %d", head).WithHint("give a smaller number"))
-		}
 		select {
 		case exports <- struct{}{}:
 		default:
 			return nil, route.Problem(protocol.Errorf(protocol.CodeUnavailable, "export audit log", "%d exports are running", maxExports).WithHint("try again when they have ended"))
+		}
+		export, err := a.export(ctx, in)
+		if err != nil {
+			<-exports
+			return nil, route.Problem(err)
 		}
 		return &huma.StreamResponse{Body: func(hc huma.Context) {
 			defer func() { <-exports }()
 			hc.SetHeader("Content-Type", exportType)
 			hc.SetHeader("Cache-Control", "no-store")
 			// Whoever reads it misses the end.
-			if err := a.log.Export(hc.Context(), hc.BodyWriter(), in.From); err != nil {
+			if err := export(hc.Context(), hc.BodyWriter()); err != nil {
 				a.logger.Warn("audit export ended early", "err", err)
 			}
 		}}, nil
 	})
+}
+
+// export makes the export that is asked for, and refuses what can be refused before a byte is sent.
+func (a audits) export(ctx context.Context, in *exportInput) (func(ctx context.Context, w io.Writer) error, error) {
+	all, err := ofSite(a.site, in.All, in.Hub, in.From)
+	switch {
+	case err != nil:
+		return nil, err
+	case all && in.Hub == "":
+		return a.site.Export(ctx)
+	case all:
+		return a.site.ExportOf(ctx, in.Hub, in.From)
+	}
+	if head, _ := a.log.Head(); in.From > head {
+		return nil, protocol.Errorf(protocol.CodeInvalid, "export audit log", "the log ends with entry %d", head).WithHint("give a smaller number")
+	}
+	return func(ctx context.Context, w io.Writer) error { return a.log.Export(ctx, w, in.From) }, nil
 }
 
 // readAudit collects the entries that fit, out of those that one request may look at.

@@ -148,3 +148,56 @@ func TestAuditRight(t *testing.T) {
 		}
 	}
 }
+
+// A hub that shares its store has the logs of all hubs on request, and its own for who knows of no others. One that is
+// alone has its own. Nobody but the admin reads any.
+func TestAuditOfSite(t *testing.T) {
+	two, alone := apitest.NewOfTwo(t), apitest.New(t)
+	record(t, two, "ha", "Server/n1")
+	for _, row := range []struct {
+		name string
+		h    *apitest.Hub
+		q    protoapi.AuditQuery
+		want string // the hubs of the entries, in order
+		code protocol.Code
+	}{
+		{"all", two, protoapi.AuditQuery{All: true}, "hub-1 hub-1 hub-2 hub-2 hub-2 hub-2", ""},
+		{"one", two, protoapi.AuditQuery{Hub: "hub-2", From: 3}, "hub-2 hub-2", ""},
+		{"of a caller", two, protoapi.AuditQuery{All: true, Caller: "ha"}, "hub-1 hub-2 hub-2 hub-2", ""},
+		{"as an older rackctl asks", two, protoapi.AuditQuery{}, " ", ""},
+		{"a number without a hub", two, protoapi.AuditQuery{All: true, From: 2}, "", protocol.CodeInvalid},
+		{"a strange hub", two, protoapi.AuditQuery{Hub: "hub-9"}, "", protocol.CodeNotFound},
+		{"a strange place", two, protoapi.AuditQuery{All: true, Continue: "x"}, "", protocol.CodeInvalid},
+		{"all of one that is alone", alone, protoapi.AuditQuery{All: true}, "", ""},
+		{"one of one that is alone", alone, protoapi.AuditQuery{Hub: "hub-1"}, "", protocol.CodeUnsupported},
+	} {
+		row.q.Limit = 100
+		list, err := row.h.Client(t).Audit.List(t.Context(), row.q)
+		var hubs []string
+		for _, e := range list.Items {
+			hubs = append(hubs, e.Hub)
+		}
+		if got := strings.Join(hubs, " "); got != row.want || protocol.CodeOf(err) != row.code || row.code != "" && protocol.HintOf(err) == "" {
+			t.Errorf("%s: %q, %v", row.name, got, err)
+		}
+	}
+	block, _ := pem.Decode(two.AuditKey)
+	key, err := x509.ParsePKIXPublicKey(block.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := two.Client(t).Audit.ExportAll(t.Context(), &out); err != nil {
+		t.Fatal(err)
+	}
+	if e, err := auditlog.ReadExport(&out, auditlog.NewKeys(key.(ed25519.PublicKey))); err != nil || len(e.Logs) != 2 || e.Logs[1].Last != 4 {
+		t.Errorf("%+v, %v", e, err)
+	}
+	out.Reset()
+	if err := two.Client(t).Audit.ExportOf(t.Context(), "hub-9", 0, &out); protocol.CodeOf(err) != protocol.CodeNotFound || out.Len() > 0 {
+		t.Errorf("a strange hub's export: %v, %d bytes", err, out.Len())
+	}
+	if err := two.ClientOf(t, apitest.ClientToken).Audit.ExportAll(t.Context(), &out); protocol.CodeOf(err) != protocol.CodeDenied {
+		t.Errorf("who is no admin: %v", err)
+	}
+}

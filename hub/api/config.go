@@ -47,6 +47,8 @@ type Config struct {
 	AgentPackages AgentPackages
 	// AuditLog is what the routes of the audit log read; nil is none.
 	AuditLog AuditLog
+	// AuditSite has the audit logs of all hubs that share the store; nil is that no other shares it.
+	AuditSite AuditSite
 	// Backups makes copies of the hub; nil makes none.
 	Backups Backups
 	// Support tells what the hub knows of itself; nil tells nothing.

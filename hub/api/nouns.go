@@ -95,7 +95,7 @@ func nouns(c Config, g callers, working *bulk.Room) []noun {
 		renders{r.Status},
 		secrets{kinds, c.Vault, c.Logger},
 		events{c.Store.Objects, r.Events, lost},
-		audits{c.AuditLog, c.Logger},
+		audits{c.AuditLog, c.AuditSite, c.Logger},
 		backups{c.Backups, c.Logger},
 		webhookRoutes{c.Webhooks, lost},
 		joins{

@@ -40,7 +40,7 @@ func (l *Log) begin() error {
 		Seq: b.seq, At: l.cfg.Clock(), Caller: callerHub, From: callerHub, Op: b.op, Target: b.target,
 		Outcome: protocol.AuditAccepted, Detail: b.detail, Prev: b.prev,
 	}.Bounded()
-	if err := auditlog.Sign(l.cfg.Signer, &e); err != nil {
+	if err := l.sign(&e); err != nil {
 		return err
 	}
 	s := segment{first: e.Seq, at: e.At, prev: e.Prev, op: e.Op}
@@ -66,6 +66,14 @@ func (l *Log) begin() error {
 	l.has.segments = append(l.has.segments, s)
 	l.has.head = head{e.Seq, e.Hash}
 	return nil
+}
+
+// sign signs an entry of the log's own, with what is known of other hubs.
+func (l *Log) sign(e *protocol.AuditEntry) error {
+	if l.cfg.Others != nil {
+		l.others = l.cfg.Others(l.others)
+	}
+	return auditlog.Sign(l.cfg.Signer, e, auditlog.Known{Hub: l.cfg.Hub, Others: l.others})
 }
 
 // bear writes the first line and gives the file its name. The file stays open under it.

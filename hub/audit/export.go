@@ -24,7 +24,7 @@ func (l *Log) Export(ctx context.Context, w io.Writer, from uint64) error {
 	if len(segments) == 0 || from > last.seq {
 		return protocol.Errorf(protocol.CodeInvalid, op, "the log ends with entry %d", last.seq).WithHint("give a smaller --from")
 	}
-	end := auditlog.End{From: segments[0].first, Prev: segments[0].prev, Seq: last.seq, Hash: last.hash, At: l.cfg.Clock().UTC()}
+	end := auditlog.End{Hub: l.cfg.Hub, From: segments[0].first, Prev: segments[0].prev, Seq: last.seq, Hash: last.hash, At: l.cfg.Clock().UTC()}
 	for _, s := range segments {
 		err := l.copySegment(ctx, w, s)
 		switch {

@@ -51,6 +51,11 @@ type Config struct {
 	// Heads keeps the head elsewhere, so that a log that was shortened is known by it; nil does
 	// not.
 	Heads Heads
+	// Hub is this hub's name among those that share its store, which checkpoints and exports say; empty of one that is
+	// alone. Others are the ends of the other hubs' logs as they are known now; before is what was signed of them last.
+	// It does not wait. Nil is none.
+	Hub    string
+	Others func(before []auditlog.Head) []auditlog.Head
 }
 
 // Log is an open audit log. It is safe for concurrent use; of all logs and processes,
@@ -73,9 +78,10 @@ type Log struct {
 
 	// Of the writer alone:
 	file    segmentFile
-	due     *beginning // the segment that must begin before anything is written
-	spoilt  bool       // the file may hold bytes after the last segment's size
-	failing bool       // the last write failed
+	due     *beginning      // the segment that must begin before anything is written
+	spoilt  bool            // the file may hold bytes after the last segment's size
+	failing bool            // the last write failed
+	others  []auditlog.Head // that were signed last
 }
 
 // Open opens the log in its folder, or begins one, and checks its newest segment.

@@ -31,6 +31,8 @@ func (l *Log) load() error {
 		return l.failed("read "+newest.name(), err)
 	}
 	l.has.head = head{res.chain.Seq, res.chain.Hash}
+	was := res.chain.Known
+	l.others = was.Others
 	switch {
 	case res.wrong != nil:
 		l.note(newest, res.wrong)
@@ -50,6 +52,9 @@ func (l *Log) load() error {
 	l.file, err = os.OpenFile(l.path(newest.name()), os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return l.failed("open "+newest.name(), err)
+	}
+	if was.Hub != "" && l.cfg.Hub != "" && was.Hub != l.cfg.Hub {
+		l.due = &beginning{op: protocol.AuditOpSegment, detail: fmt.Sprintf("the hub was named %s", was.Hub)}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"slices"
 	"time"
 
 	"rackboot/protocol"
@@ -21,6 +22,8 @@ type pending struct {
 // run writes until stop, and then what still waits.
 func (l *Log) run() {
 	defer close(l.stopped)
+	others := time.NewTicker(l.cfg.CheckpointAfter)
+	defer others.Stop()
 	timer := time.NewTimer(l.cfg.CheckpointAfter)
 	if l.has.uncovered == 0 {
 		timer.Stop()
@@ -39,6 +42,10 @@ func (l *Log) run() {
 		case <-timer.C:
 			l.checkpoint()
 			before = 0
+		case <-others.C:
+			if l.othersWrote() {
+				_ = l.put(nil, true) // it is told of
+			}
 		case <-l.stop:
 			for {
 				select {
@@ -80,6 +87,19 @@ func (l *Log) checkpoint() {
 	if l.has.uncovered > 0 {
 		l.put(nil, true)
 	}
+}
+
+// othersWrote reports whether another hub's log has gone on since this one has signed of it, by more than one entry: one
+// alone is what that hub has signed of this log, and two hubs would answer one another for ever.
+func (l *Log) othersWrote() bool {
+	if l.cfg.Others == nil {
+		return false
+	}
+	signed := map[string]uint64{}
+	for _, h := range l.others {
+		signed[h.Hub] = h.Seq
+	}
+	return slices.ContainsFunc(l.cfg.Others(l.others), func(h auditlog.Head) bool { return h.Seq > signed[h.Hub]+1 })
 }
 
 // write writes a batch and tells those that wait.
@@ -158,7 +178,7 @@ func (l *Log) append(batch []*pending, sign bool) error {
 			Seq: last.seq + 1, At: now, Caller: callerHub, From: callerHub, Op: protocol.AuditOpCheckpoint,
 			Outcome: protocol.AuditAccepted, Prev: last.hash,
 		}.Bounded()
-		if err := auditlog.Sign(l.cfg.Signer, &e); err != nil {
+		if err := l.sign(&e); err != nil {
 			return err
 		}
 		add(e)

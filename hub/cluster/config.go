@@ -35,6 +35,7 @@ type Config struct {
 
 const (
 	defaultReplicas = 3
+	maxName         = 64 // as of Linux' host names; it is in what hubs sign of one another
 	maxURLs         = 16
 	nameRunes       = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 )
@@ -67,8 +68,8 @@ func (c *Config) Check() error {
 			return '-'
 		}, host)
 	}
-	if c.Name == "" || strings.Trim(c.Name, nameRunes) != "" {
-		return fmt.Errorf("store.nats.name: %q is not a name: use A-Z, a-z, 0-9, _ and -", c.Name)
+	if c.Name == "" || len(c.Name) > maxName || strings.Trim(c.Name, nameRunes) != "" {
+		return fmt.Errorf("store.nats.name: %q is not a name: use A-Z, a-z, 0-9, _ and -, at most %d of them", c.Name, maxName)
 	}
 	if strings.ContainsAny(c.Domain, " .*>$") {
 		return fmt.Errorf("store.nats.domain: %q is not the name of a domain", c.Domain)

@@ -23,6 +23,7 @@ func TestCheck(t *testing.T) {
 		"no port":               {Config{URLs: []string{"tls://a"}}, "tls://host:port"},
 		"a path":                {Config{URLs: []string{"tls://a:4222/x"}}, "tls://host:port"},
 		"no URL":                {Config{URLs: []string{"tls://a:%%"}}, "no URL"},
+		"a long name":           {Config{URLs: []string{"tls://a:4222"}, Name: strings.Repeat("n", 65)}, "store.nats.name"},
 		"two replicas":          {Config{URLs: []string{"tls://a:4222"}, Replicas: 2}, "store.nats.replicas"},
 		"half a certificate":    {Config{URLs: []string{"tls://a:4222"}, CertFile: "c"}, "store.nats.keyFile"},
 		"a domain that is none": {Config{URLs: []string{"tls://a:4222"}, Domain: "a.b"}, "store.nats.domain"},

@@ -18,6 +18,7 @@ import (
 	"rackboot/fdlimit"
 	"rackboot/hub/api"
 	"rackboot/hub/api/gate"
+	"rackboot/hub/auditcopy"
 	"rackboot/hub/checkpoint"
 	"rackboot/hub/control"
 	"rackboot/hub/fence"
@@ -81,9 +82,17 @@ func Run(ctx context.Context, c Config, o Options) error {
 	if err != nil {
 		return err
 	}
-	trail, err := openAudit(c, keys, st, up.was.Audit, log, reg, o.Crash)
+	up.logs = copiesOf(c, at, keys, st, log)
+	if err := reg.Register(auditcopy.Metrics(up.logs)); err != nil {
+		return err
+	}
+	trail, err := openAudit(c, keys, st, up.was.Audit, up.logs, log, reg, o.Crash)
 	if err != nil {
 		return err
+	}
+	if up.logs != nil {
+		up.logs.Start(trail)
+		defer up.logs.Close() // once the log is closed, which waits for it
 	}
 	defer closeAudit(trail, log)
 	defer up.heads.Close()
@@ -288,11 +297,15 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 	if err != nil {
 		return err
 	}
+	var logs api.AuditSite
+	if h.upkeep.logs != nil {
+		logs = h.upkeep.logs
+	}
 	a, err := api.New(api.Config{
 		Store: h.store, Rooms: rooms(h.control, h.upkeep.hubs), Approver: h.control.Approvals, Token: h.keys.AdminToken(), Callers: h.callers,
 		Authority: h.keys.CAPEM(), Vault: h.vault,
 		Limits:   gate.Limits{CallerPerSecond: c.Limits.CallerPerSecond, SourcePerSecond: c.Limits.SourcePerSecond, JoinPerSecond: c.Limits.JoinPerSecond},
-		Recorder: h.audit, AuditLog: h.audit, Backups: backups, Webhooks: hooks, ISOs: h.isos, AgentPackages: packs, Clock: clock.Now, NewID: newID, Registerer: h.reg,
+		Recorder: h.audit, AuditLog: h.audit, AuditSite: logs, Backups: backups, Webhooks: hooks, ISOs: h.isos, AgentPackages: packs, Clock: clock.Now, NewID: newID, Registerer: h.reg,
 		Logger: h.log, Version: h.options.Version, Idle: func() bool { return !h.worksSite() }, Under: h.underSite, Ready: h.ready, Writable: h.writable, Support: h.support(),
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"rackboot/hub/api"
 	"rackboot/hub/api/gate"
 	"rackboot/hub/audit"
+	"rackboot/hub/auditcopy"
 	"rackboot/hub/backup"
 	"rackboot/hub/broker"
 	"rackboot/hub/checkpoint"
@@ -86,6 +87,7 @@ type upkeep struct {
 	rules  envRules
 	copies []backup.Stream // how the store's streams are copied
 	others *sharing.Room   // who works on it besides; nil of a hub that is alone
+	logs   *auditcopy.Room // the audit logs of those; nil of a hub that is alone
 	hubs   api.Hubs        // which there are
 	ending *ending
 	// contents keeps uploaded files on the servers of the store; nil without servers of the user's own.

@@ -47,6 +47,7 @@ func (c Config) openOffline(ctx context.Context, keys *pki.PKI, crash state.Cras
 		b.Close()
 		return offlineStore{}, err
 	}
+	up.logs = copiesOf(c, at, keys, st, log) // nothing is copied
 	return offlineStore{st, up, func() {
 		up.heads.Close()
 		at.close()

@@ -311,14 +311,17 @@ func (c *cluster) open() (kv *jetstream.KV) {
 }
 
 // leader is the node that leads the store's stream now.
-func (c *cluster) leader() (sv *server) {
+func (c *cluster) leader() *server { return c.leaderOf("rackboot") }
+
+// leaderOf is the node that leads a stream now.
+func (c *cluster) leaderOf(stream string) (sv *server) {
 	c.t.Helper()
 	c.await("the stream has a leader", func() error {
 		js, err := natsjs.New(c.conn, natsjs.WithDefaultTimeout(time.Second))
 		if err != nil {
 			return err
 		}
-		s, err := js.Stream(c.t.Context(), "rackboot")
+		s, err := js.Stream(c.t.Context(), stream)
 		if err != nil {
 			return err
 		}

@@ -21,10 +21,10 @@ var programs string
 var building sync.Mutex
 
 func TestMain(m *testing.M) {
-	if file := os.Getenv(hubFile); file != "" {
-		os.Exit(beHub(file))
-	}
 	flag.Parse()
+	if *asHub != "" {
+		os.Exit(beHub(*asHub))
+	}
 	os.Exit(run(m))
 }
 

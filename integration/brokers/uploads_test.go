@@ -3,18 +3,13 @@ package brokers
 import (
 	"archive/tar"
 	"bytes"
-	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"flag"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -28,53 +23,6 @@ import (
 // uploadMiB is for who measures.
 var uploadMiB = flag.Int("upload", 5, "MiB of the first file of TestUploadOnTwoHubs")
 
-// hubFile is the environment variable with the file of a hub that the test program is to be.
-const hubFile = "RACKBOOT_BROKERS_HUB"
-
-// beHub runs a hub until it is killed.
-func beHub(path string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
-	c, err := hubdaemon.LoadConfig(path)
-	if err == nil {
-		err = hubdaemon.Run(ctx, c, hubdaemon.Options{Version: "test", Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)), MaxBackoff: linkPause, Ready: func() {}})
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return 0
-}
-
-// apart makes the site's hub a process of its own, that can be killed.
-func (s *site) apart(name string) *server {
-	s.t.Helper()
-	file := filepath.Join(s.dir, name+".yaml")
-	raw, err := json.Marshal(map[string]any{ // which is YAML too
-		"dataDir": s.hub.DataDir, "api": s.hub.API, "names": s.hub.Names,
-		"broker": map[string]any{"url": s.hub.Broker.URL, "agents": s.hub.Broker.Agents, "caFile": s.hub.Broker.CAFile, "qos": s.hub.Broker.QoS},
-		"store":  map[string]any{"nats": map[string]any{"urls": s.hub.Store.NATS.URLs, "replicas": s.hub.Store.NATS.Replicas, "name": name}},
-	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if err := os.WriteFile(file, raw, 0o600); err != nil {
-		s.t.Fatal(err)
-	}
-	self, err := os.Executable()
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	sv := &server{t: s.t, name: name, dir: s.dir, program: "/usr/bin/env", args: []string{hubFile + "=" + file, self}}
-	s.t.Cleanup(func() {
-		if s.t.Failed() {
-			log, _ := os.ReadFile(sv.log())
-			s.t.Logf("hub %s said:\n%s", name, log)
-		}
-	})
-	return sv
-}
-
 // peak is the most memory that the process has had.
 func (s *server) peak() string {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
@@ -84,26 +32,6 @@ func (s *server) peak() string {
 	_, rest, _ := strings.Cut(string(raw), "VmHWM:")
 	line, _, _ := strings.Cut(rest, "\n")
 	return strings.TrimSpace(line)
-}
-
-// comes starts a hub that is a process, and waits for it.
-func (s *site) comes(sv *server) {
-	s.t.Helper()
-	s.awaitFree(s.hub.API)
-	sv.start()
-	s.t.Cleanup(sv.kill)
-	token := filepath.Join(s.hub.DataDir, "pki", "admin.token")
-	s.until("the hub's token", func() bool { return exists(token) }, func() any { return "" })
-	raw, err := os.ReadFile(token)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if s.client, err = api.NewClient(api.Config{BaseURL: "https://" + s.hub.API, CA: s.keys.CAPEM(), Token: strings.TrimSpace(string(raw))}); err != nil {
-		s.t.Fatal(err)
-	}
-	s.t.Cleanup(s.client.CloseIdle)
-	var last error
-	s.until("the hub", func() bool { last = s.client.Ready(s.t.Context()); return last == nil }, func() any { return last })
 }
 
 // tarOf is an archive with so many bytes, and its digest.

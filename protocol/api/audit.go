@@ -31,11 +31,18 @@ type AuditQuery struct {
 	Since  time.Time // not older than this
 	Caller string
 	Target string // Kind/name
+	// All asks a hub that shares its store for the logs of all hubs, in the order of their times; one that is alone
+	// has its own. Hub asks for the log of one of them.
+	All bool
+	Hub string
+	// Continue goes on where an answer with that Continue has ended.
+	Continue string
 }
 
 // AuditList is a run of the audit log's entries. The hub looks at a bounded number for
 // one answer, so that there may be few or none although more follow: Next is the From of
-// the request that goes on, and greater than Head where the log ends.
+// the request that goes on, and greater than Head where the log ends. In an answer with Hubs it is Continue that goes on,
+// and it is empty where the logs end.
 type AuditList struct {
 	Items []protocol.AuditEntry `json:"items"`
 	Next  uint64                `json:"next"`
@@ -43,6 +50,10 @@ type AuditList struct {
 	Hash  string                `json:"hash"` // of the last entry
 	// Broken are the segments that do not fit together.
 	Broken []AuditBreak `json:"broken,omitempty"`
+	// Hubs are those whose logs are in the answer, where it was asked for the logs of hubs that share a store. Head and
+	// Hash are of the hub that answers.
+	Hubs     []string `json:"hubs,omitempty"`
+	Continue string   `json:"continue,omitempty"`
 }
 
 // AuditBreak is a segment of the audit log that does not fit together.
@@ -66,6 +77,15 @@ func (a Audit) List(ctx context.Context, q AuditQuery) (out AuditList, err error
 	if q.Target != "" {
 		v.Set("target", q.Target)
 	}
+	if q.All {
+		v.Set("all", "true")
+	}
+	if q.Hub != "" {
+		v.Set("hub", q.Hub)
+	}
+	if q.Continue != "" {
+		v.Set("continue", q.Continue)
+	}
 	err = a.hub.call(ctx, http.MethodGet, PathAudit+"?"+v.Encode(), nil, &out)
 	return out, err
 }
@@ -74,9 +94,29 @@ func (a Audit) List(ctx context.Context, q AuditQuery) (out AuditList, err error
 // entry from; see package auditlog. It takes up to [AuditWait]. It does not say whether
 // the export is whole: its signature does.
 func (a Audit) Export(ctx context.Context, from uint64, w io.Writer) error {
+	return a.export(ctx, from, url.Values{}, w)
+}
+
+// ExportFrom is Export, and refused by a hub that shares its store with others: it says to name one.
+func (a Audit) ExportFrom(ctx context.Context, from uint64, w io.Writer) error {
+	return a.export(ctx, from, url.Values{"all": {"true"}}, w)
+}
+
+// ExportAll is Export of the logs of all hubs that share the store; a hub that is alone exports its own.
+func (a Audit) ExportAll(ctx context.Context, w io.Writer) error {
+	return a.export(ctx, 0, url.Values{"all": {"true"}}, w)
+}
+
+// ExportOf is Export of the log of one of the hubs that share the store.
+func (a Audit) ExportOf(ctx context.Context, hub string, from uint64, w io.Writer) error {
+	return a.export(ctx, from, url.Values{"hub": {hub}}, w)
+}
+
+func (a Audit) export(ctx context.Context, from uint64, v url.Values, w io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, AuditWait)
 	defer cancel()
-	return a.hub.stream(ctx, PathAuditExport+"?"+url.Values{"from": {strconv.FormatUint(from, 10)}}.Encode(), w)
+	v.Set("from", strconv.FormatUint(from, 10))
+	return a.hub.stream(ctx, PathAuditExport+"?"+v.Encode(), w)
 }
 
 // stream writes the answer to a GET to w as it comes.

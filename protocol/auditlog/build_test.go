@@ -38,7 +38,7 @@ func built(t testing.TB, n int, who string) []protocol.AuditEntry {
 		}
 		e.Hash = e.Sum()
 		if protocol.AuditOwn(e.Op) {
-			if err := Sign(s, &e); err != nil {
+			if err := Sign(s, &e, Known{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -52,7 +52,7 @@ func built(t testing.TB, n int, who string) []protocol.AuditEntry {
 func exported(t testing.TB, log []protocol.AuditEntry) [][]byte {
 	t.Helper()
 	first, last := log[0], log[len(log)-1]
-	end, err := EndLine(signer("hub"), End{first.Seq, first.Prev, last.Seq, last.Hash, at()})
+	end, err := EndLine(signer("hub"), End{From: first.Seq, Prev: first.Prev, Seq: last.Seq, Hash: last.Hash, At: at()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,6 +21,8 @@ type Chain struct {
 	Covered     uint64
 	// Notes are the entries in which the hub says that the log was torn or broken.
 	Notes []protocol.AuditEntry
+	// Known is what the last signed entry says of the hubs that share a store.
+	Known Known
 }
 
 // NewChain makes a Chain that believes the keys.
@@ -38,6 +40,8 @@ func NewChain(keys *Keys) *Chain { return &Chain{keys: keys} }
 //	has a smaller number               |            | inserted
 //	is signed where it must not be, or |            | altered
 //	 the reverse, or wrongly           |            | altered, or foreign signature
+//	begins no segment, and is signed   |            |
+//	 by a hub of another name          |            | altered
 //	else                               | yes        |
 //
 // The first row that fits decides.
@@ -102,6 +106,11 @@ func (c *Chain) signature(e protocol.AuditEntry) (Fault, string) {
 	if cp.Seq != e.Seq || cp.Hash != e.Hash {
 		return Altered, fmt.Sprintf("the hub signed another entry here; what changed stands between entry %d and this one", c.Covered)
 	}
+	// A hub that was given another name goes on with another segment.
+	if cp.Hub != c.Known.Hub && cp.Hub != "" && c.Known.Hub != "" && !protocol.AuditBegins(e.Op) {
+		return Altered, fmt.Sprintf("hub %q signed it, and hub %q what is before it", cp.Hub, c.Known.Hub)
+	}
+	c.Known = cp.Known
 	return "", ""
 }
 

@@ -14,16 +14,35 @@ import (
 const (
 	TopicCheckpoint = "rb/v1/fact/audit-checkpoint"
 	TopicEnd        = "rb/v1/fact/audit-end"
+	TopicSiteEnd    = "rb/v1/fact/audit-site-end"
 )
 
-// Checkpoint is what the hub signs of an entry.
+// MaxOthers bounds the heads in a checkpoint: the hubs that share a store, but one.
+const MaxOthers = 32
+
+// Checkpoint is what the hub signs of an entry. Readers of releases before 0.2 see Seq and Hash, and pass the rest over.
 type Checkpoint struct {
+	Seq  uint64 `json:"seq"`
+	Hash string `json:"hash"`
+	Known
+}
+
+// Known is what a hub that shares its store with others knows when it signs. It is empty of a hub that is alone.
+type Known struct {
+	Hub    string `json:"hub,omitempty"`    // whose log it is
+	Others []Head `json:"others,omitempty"` // the ends of the other hubs' logs, by hub; at most MaxOthers
+}
+
+// Head is an entry of a hub's log, the last one at some time.
+type Head struct {
+	Hub  string `json:"hub"`
 	Seq  uint64 `json:"seq"`
 	Hash string `json:"hash"`
 }
 
-// End is what the hub signs of an export.
+// End is what the hub signs of an export, or of one log in it.
 type End struct {
+	Hub  string    `json:"hub,omitempty"`  // whose log it is, of several that share a store
 	From uint64    `json:"from"`           // number of the first entry
 	Prev string    `json:"prev,omitempty"` // Prev of the first entry
 	Seq  uint64    `json:"seq"`            // number of the last entry
@@ -32,30 +51,33 @@ type End struct {
 }
 
 // Sign fills Hash and Signed of an entry whose other fields are filled.
-func Sign(s *wire.Signer, e *protocol.AuditEntry) error {
+func Sign(s *wire.Signer, e *protocol.AuditEntry, known Known) error {
 	e.Hash = e.Sum()
 	var err error
-	e.Signed, err = wire.Seal(s, TopicCheckpoint, Checkpoint{e.Seq, e.Hash})
+	e.Signed, err = wire.Seal(s, TopicCheckpoint, Checkpoint{e.Seq, e.Hash, known})
 	return err
 }
 
 const (
-	endBefore = `{"end":"`
-	endAfter  = `"}`
+	endBefore     = `{"end":"`
+	siteEndBefore = `{"site":"`
+	endAfter      = `"}`
 )
 
-// EndLine is the last line of an export, without the line's end.
-func EndLine(s *wire.Signer, end End) ([]byte, error) {
-	data, err := wire.Seal(s, TopicEnd, end)
+// EndLine is the last line of an export, or of one log in it, without the line's end.
+func EndLine(s *wire.Signer, end End) ([]byte, error) { return sealedLine(s, endBefore, TopicEnd, end) }
+
+func sealedLine(s *wire.Signer, before, topic string, msg any) ([]byte, error) {
+	data, err := wire.Seal(s, topic, msg)
 	if err != nil {
 		return nil, err
 	}
-	return []byte(endBefore + base64.StdEncoding.EncodeToString(data) + endAfter), nil
+	return []byte(before + base64.StdEncoding.EncodeToString(data) + endAfter), nil
 }
 
-// sealedEnd is the envelope of an end line; nil if the line is none.
-func sealedEnd(line []byte) []byte {
-	text, ok := bytes.CutPrefix(line, []byte(endBefore))
+// sealedIn is the envelope of a line that begins so; nil if the line is no such line.
+func sealedIn(line []byte, before string) []byte {
+	text, ok := bytes.CutPrefix(line, []byte(before))
 	text, ok2 := bytes.CutSuffix(text, []byte(endAfter))
 	if !ok || !ok2 {
 		return nil

@@ -2,6 +2,7 @@ package auditlog
 
 import (
 	"fmt"
+	"strings"
 
 	"rackboot/protocol"
 )
@@ -26,17 +27,22 @@ type Finding struct {
 	Line  int    `json:"line,omitempty"` // of the file, from 1
 	Seq   uint64 `json:"seq,omitempty"`  // of the entry that is expected there, as far as is known
 	Why   string `json:"why"`
+	Hub   string `json:"hub,omitempty"` // whose log it is, in an export of several
 }
 
 // Error says where and what.
 func (f *Finding) Error() string {
-	switch {
-	case f.Line == 0:
-		return fmt.Sprintf("entry %d: %s: %s", f.Seq, f.Fault, f.Why)
-	case f.Seq == 0:
-		return fmt.Sprintf("line %d: %s: %s", f.Line, f.Fault, f.Why)
+	var where []string
+	if f.Line != 0 {
+		where = append(where, fmt.Sprintf("line %d", f.Line))
 	}
-	return fmt.Sprintf("line %d, entry %d: %s: %s", f.Line, f.Seq, f.Fault, f.Why)
+	if f.Hub != "" {
+		where = append(where, "hub "+f.Hub)
+	}
+	if f.Seq != 0 || f.Line == 0 && f.Hub == "" {
+		where = append(where, fmt.Sprintf("entry %d", f.Seq))
+	}
+	return fmt.Sprintf("%s: %s: %s", strings.Join(where, ", "), f.Fault, f.Why)
 }
 
 // Code is denied for a foreign signature, and conflict for all else.

@@ -1,25 +1,41 @@
 package auditlog
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
+	"strings"
 
 	"rackboot/protocol"
 )
 
-// History is a verified export of which the hashes are kept, to compare it with
-// another. It takes 80 bytes for each entry.
+// History is a verified log of which the hashes are kept, to compare it with
+// another. It takes 32 bytes for each entry.
 type History struct {
 	Report
-	hashes []string // of the entries from First on
+	hashes []sum // of the entries from First on
 }
 
-// ReadHistory verifies an export; errors as with [Verify].
+type sum [sha256.Size]byte
+
+// sumOf is the hash of an entry; the zero sum of what is none.
+func sumOf(hash string) (s sum) {
+	if raw, err := hex.DecodeString(strings.TrimPrefix(hash, "sha256:")); err == nil {
+		copy(s[:], raw)
+	}
+	return s
+}
+
+// at is the hash of an entry that the history has.
+func (h *History) at(seq uint64) sum { return h.hashes[seq-h.First] }
+
+// ReadHistory verifies an export of one log; errors as with [Verify].
 func ReadHistory(r io.Reader, keys *Keys) (*History, error) {
 	h := &History{}
 	var err error
 	h.Report, err = Verify(r, keys, func(e protocol.AuditEntry) error {
-		h.hashes = append(h.hashes, e.Hash)
+		h.hashes = append(h.hashes, sumOf(e.Hash))
 		return nil
 	})
 	return h, err
@@ -40,14 +56,14 @@ func (h *History) Follows(old *History) *Finding {
 		return &Finding{Fault: Missing, Seq: old.Last + 1, Why: run(old.Last+1, h.First-1) + " in neither of the two"}
 	}
 	for seq := max(h.First, old.First); seq <= min(h.Last, old.Last); seq++ {
-		if h.hashes[seq-h.First] != old.hashes[seq-old.First] {
+		if h.at(seq) != old.at(seq) {
 			return fork(seq, "has another hash than in the older export")
 		}
 	}
 	switch {
 	case h.First == old.Last+1 && h.prev != old.Hash:
 		return fork(h.First, "does not follow the last entry of the older export")
-	case h.First > old.First && h.First <= old.Last && h.prev != old.hashes[h.First-1-old.First]:
+	case h.First > old.First && h.First <= old.Last && sumOf(h.prev) != old.at(h.First-1):
 		return fork(h.First, "does not follow the entry before it of the older export")
 	case h.Last < old.Last:
 		return &Finding{Fault: Cut, Seq: h.Last + 1, Why: fmt.Sprintf("the log ends with entry %d; the older export goes on to entry %d", h.Last, old.Last)}

@@ -59,7 +59,7 @@ func resigned(t *testing.T, log []protocol.AuditEntry) []protocol.AuditEntry {
 	log = rehashed(log)
 	for i := range log {
 		if protocol.AuditOwn(log[i].Op) {
-			if err := Sign(signer("hub"), &log[i]); err != nil {
+			if err := Sign(signer("hub"), &log[i], Known{}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -10,9 +10,10 @@ import (
 	"rackboot/protocol"
 )
 
-// Report says what an export holds that fits together.
+// Report says what an export holds that fits together, or one log in it.
 type Report struct {
-	First       uint64    `json:"first"` // number of the first entry; greater than 1 if older ones were taken away
+	Hub         string    `json:"hub,omitempty"` // whose log it is, of several that share a store
+	First       uint64    `json:"first"`         // number of the first entry; greater than 1 if older ones were taken away
 	Last        uint64    `json:"last"`
 	Hash        string    `json:"hash"` // of the last entry
 	Checkpoints int       `json:"checkpoints"`
@@ -23,13 +24,29 @@ type Report struct {
 	prev string // of the first entry
 }
 
-// Verify reads an export to its end and calls each, which may be nil, with each entry
+// Verify reads an export of one log to its end and calls each, which may be nil, with each entry
 // that fits.
 //
 // Errors: a *[Finding] names the first entry that does not fit; unavailable if r cannot
 // be read; those of each.
 func Verify(r io.Reader, keys *Keys, each func(protocol.AuditEntry) error) (Report, error) {
-	lines, chain := newLines(r), NewChain(keys)
+	if each == nil {
+		each = func(protocol.AuditEntry) error { return nil }
+	}
+	lines := newLines(r)
+	rep, err := readLog(lines, NewChain(keys), func(e protocol.AuditEntry, _ Known) error { return each(e) })
+	if err != nil {
+		return Report{}, err
+	}
+	if err := lines.ended(); err != nil {
+		return Report{}, err
+	}
+	return rep, nil
+}
+
+// readLog reads a log up to its end line, and calls each with each entry that fits and with what its signature says besides.
+func readLog(lines *lines, chain *Chain, each func(protocol.AuditEntry, Known) error) (Report, error) {
+	chain.line = lines.n
 	for {
 		line, err := lines.next()
 		if errors.Is(err, io.EOF) {
@@ -38,28 +55,30 @@ func Verify(r io.Reader, keys *Keys, each func(protocol.AuditEntry) error) (Repo
 		if err != nil {
 			return Report{}, lines.failed(err)
 		}
-		if data := sealedEnd(line); data != nil {
-			return end(lines, chain, keys, data)
+		if data := sealedIn(line, endBefore); data != nil {
+			return end(lines, chain, data)
 		}
 		e, wrong := chain.Add(line)
 		if wrong != nil {
 			return Report{}, lookAhead(lines, chain, wrong, e)
 		}
-		if each != nil {
-			if err := each(e); err != nil {
-				return Report{}, err
-			}
+		known := Known{}
+		if protocol.AuditOwn(e.Op) {
+			known = chain.Known
+		}
+		if err := each(e, known); err != nil {
+			return Report{}, err
 		}
 	}
 }
 
-// end judges the last line.
-func end(lines *lines, c *Chain, keys *Keys, data []byte) (Report, error) {
+// end judges the last line of a log.
+func end(lines *lines, c *Chain, data []byte) (Report, error) {
 	var said End
 	no := func(f Fault, seq uint64, format string, args ...any) (Report, error) {
 		return Report{}, &Finding{Fault: f, Line: lines.n, Seq: seq, Why: fmt.Sprintf(format, args...)}
 	}
-	if f, why := keys.open(TopicEnd, data, &said); f != "" {
+	if f, why := c.keys.open(TopicEnd, data, &said); f != "" {
 		return no(f, 0, "the end: %s", why)
 	}
 	switch {
@@ -71,12 +90,11 @@ func end(lines *lines, c *Chain, keys *Keys, data []byte) (Report, error) {
 		return no(Cut, c.Seq+1, "%s not there, at the tail", run(c.Seq+1, said.Seq))
 	case said.From != c.First.Seq || said.Prev != c.First.Prev || said.Seq != c.Seq || said.Hash != c.Hash:
 		return no(Altered, c.Covered+1, "the hub exported %d to %d with other hashes; what changed stands after entry %d", said.From, said.Seq, c.Covered)
-	}
-	if _, err := lines.next(); !errors.Is(err, io.EOF) {
-		return no(Inserted, 0, "something follows the end that the hub signed")
+	case said.Hub != "" && c.Known.Hub != "" && said.Hub != c.Known.Hub:
+		return no(Altered, c.Covered, "hub %q signed it, and it was exported as the log of hub %q", c.Known.Hub, said.Hub)
 	}
 	return Report{
-		First: c.First.Seq, Last: c.Seq, Hash: c.Hash, Checkpoints: c.Checkpoints, ExportedAt: said.At,
+		Hub: said.Hub, First: c.First.Seq, Last: c.Seq, Hash: c.Hash, Checkpoints: c.Checkpoints, ExportedAt: said.At,
 		Notes: c.Notes, prev: c.First.Prev,
 	}, nil
 }
@@ -143,6 +161,14 @@ func (l *lines) next() ([]byte, error) {
 		return nil, err
 	}
 	return nil, fmt.Errorf("it is longer than %d bytes: %w", protocol.MaxAuditLine, errLine)
+}
+
+// ended reports whether the export ends here.
+func (l *lines) ended() error {
+	if _, err := l.next(); !errors.Is(err, io.EOF) {
+		return &Finding{Fault: Inserted, Line: l.n, Why: "something follows the end that the hub signed"}
+	}
+	return nil
 }
 
 func (l *lines) failed(err error) error {

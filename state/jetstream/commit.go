@@ -91,7 +91,7 @@ func (k *KV) single(ctx context.Context, o state.Op) ([]uint64, error) {
 	case state.OpUpdate:
 		revision, err = k.put(ctx, "kv update", o.Key, o.Value, o.Revision)
 	default:
-		revision, err = k.replace(ctx, "kv delete", k.deletion(o.Key), o.Revision)
+		revision, err = k.st.replace(ctx, "kv delete", k.deletion(o.Key), o.Revision)
 	}
 	if errors.Is(err, state.ErrConflict) {
 		return nil, protocol.Errorf(protocol.CodeConflict, "kv commit", "%w", &state.ConflictError{Keys: []string{o.Key}})

@@ -160,7 +160,7 @@ func (k *KV) Update(ctx context.Context, key string, value []byte, revision uint
 }
 
 func (k *KV) put(ctx context.Context, op, key string, value []byte, revision uint64) (uint64, error) {
-	return k.replace(ctx, op, &nats.Msg{Subject: k.st.prefix + key, Data: value}, revision)
+	return k.st.replace(ctx, op, &nats.Msg{Subject: k.st.prefix + key, Data: value}, revision)
 }
 
 // Delete writes a deletion if revision is the current one of key.
@@ -172,7 +172,7 @@ func (k *KV) Delete(ctx context.Context, key string, revision uint64) error {
 	if revision == 0 {
 		return protocol.Errorf(protocol.CodeConflict, op, "%s: revision 0 is never current: %w", key, state.ErrConflict)
 	}
-	_, err := k.replace(ctx, op, k.deletion(key), revision)
+	_, err := k.st.replace(ctx, op, k.deletion(key), revision)
 	return err
 }
 

@@ -66,18 +66,18 @@ func (st *stream) insist(ctx context.Context, op, what string, write func(ctx co
 }
 
 // replace writes one key whose newest revision is the expected one; 0 is that it has none.
-func (k *KV) replace(ctx context.Context, op string, msg *nats.Msg, expected uint64) (uint64, error) {
+func (st *stream) replace(ctx context.Context, op string, msg *nats.Msg, expected uint64) (uint64, error) {
 	id := rand.Text()
 	if msg.Header == nil {
 		msg.Header = nats.Header{}
 	}
 	msg.Header.Set(writeHeader, id)
-	return k.st.insist(ctx, op, msg.Subject[len(k.st.prefix):], func(ctx context.Context, lost bool) (uint64, error) {
-		seq, err := k.st.publishOnce(ctx, op, msg, jetstream.WithExpectLastSequencePerSubject(expected))
+	return st.insist(ctx, op, msg.Subject[len(st.prefix):], func(ctx context.Context, lost bool) (uint64, error) {
+		seq, err := st.publishOnce(ctx, op, msg, jetstream.WithExpectLastSequencePerSubject(expected))
 		if !lost || !errors.Is(err, state.ErrConflict) {
 			return seq, err
 		}
-		was, readErr := k.replaced(ctx, op, msg.Subject, expected)
+		was, readErr := st.replaced(ctx, op, msg.Subject, expected)
 		if readErr == nil && was.Header.Get(writeHeader) == id {
 			return was.Sequence, nil
 		}
@@ -89,13 +89,13 @@ func (k *KV) replace(ctx context.Context, op string, msg *nats.Msg, expected uin
 }
 
 // replaced is the message that came first after a revision of a subject; errUnderWay where none did.
-func (k *KV) replaced(ctx context.Context, op, subject string, revision uint64) (*jetstream.RawStreamMsg, error) {
-	m, err := k.st.s.GetMsg(ctx, revision+1, jetstream.WithGetMsgSubject(subject))
+func (st *stream) replaced(ctx context.Context, op, subject string, revision uint64) (*jetstream.RawStreamMsg, error) {
+	m, err := st.s.GetMsg(ctx, revision+1, jetstream.WithGetMsgSubject(subject))
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		err = errUnderWay
 	}
 	if err != nil {
-		return nil, mapError(op, subject[len(k.st.prefix):], err)
+		return nil, mapError(op, subject[len(st.prefix):], err)
 	}
 	return m, nil
 }
@@ -109,7 +109,7 @@ func (s sent) find(ctx context.Context, k *KV, op string, ops []state.Op, expect
 	var none error
 	others := false
 	for i, o := range ops {
-		m, err := k.replaced(ctx, op, k.st.prefix+o.Key, expected[i])
+		m, err := k.st.replaced(ctx, op, k.st.prefix+o.Key, expected[i])
 		switch {
 		case errors.Is(err, errUnderWay):
 			none = err

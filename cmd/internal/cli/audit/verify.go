@@ -35,6 +35,9 @@ the hub's public key is needed: of --key, else of the context (config set-contex
 The first entry that does not fit is named, and why: altered, missing, reordered,
 inserted, cut (head or tail), foreign signature.
 
+An export of several hubs is also held to what the hubs have signed of one another: the hub whose
+log does not fit is named. What cannot be checked is said, such as a hub whose log is not there.
+
 --against compares with an older export: a log that was put back from an older copy, or
 cut off behind what was exported then, is forked or cut.
 
@@ -72,14 +75,9 @@ func auditVerify(ctx context.Context, hubs *client.Hubs, src *files.Input, pr *p
 	if v.live {
 		name = "the hub's log"
 	}
-	var now *auditlog.History
-	read := func(r io.Reader) error {
-		if v.against != "" {
-			now, err = auditlog.ReadHistory(r, keys)
-			return err
-		}
-		rep, err := auditlog.Verify(r, keys, nil)
-		now = &auditlog.History{Report: rep}
+	var now *auditlog.Export
+	read := func(r io.Reader) (err error) {
+		now, err = readExport(r, keys, v.against != "")
 		return err
 	}
 	if v.live {
@@ -90,28 +88,66 @@ func auditVerify(ctx context.Context, hubs *client.Hubs, src *files.Input, pr *p
 	if err != nil {
 		return misfit(name, err)
 	}
-	for _, n := range now.Notes {
-		pr.Progress("entry %d: the hub noted %s of %s: %s", n.Seq, n.Op, n.Target, n.Detail)
+	for _, log := range now.Logs {
+		of := ""
+		if now.Site {
+			of = "hub " + log.Hub + ", "
+		}
+		for _, n := range log.Notes {
+			pr.Progress("%sentry %d: the hub noted %s of %s: %s", of, n.Seq, n.Op, n.Target, n.Detail)
+		}
 	}
+	tellUnchecked(pr, now)
 	if v.against != "" {
 		if err := compareAudit(now, name, v.against, keys); err != nil {
 			return err
 		}
 	}
-	seq := func(n uint64) string { return strconv.FormatUint(n, 10) }
-	return pr.Show(printer.View{
-		Columns: printer.Columns("RESULT FIRST LAST CHECKPOINTS EXPORTED-AT", "HASH"), Single: true,
-		Items: []printer.Item{{
-			Value: now.Report, Name: "audit/" + seq(now.Last),
-			Cells: []string{"fits", seq(now.First), seq(now.Last), strconv.Itoa(now.Checkpoints), printer.Stamp(&now.ExportedAt), now.Hash},
-		}},
-	})
+	return pr.Show(exportView(now))
 }
 
-func compareAudit(now *auditlog.History, name, against string, keys *auditlog.Keys) error {
-	var old *auditlog.History
+// exportView shows an export that fits: the log, or those of a site.
+func exportView(e *auditlog.Export) printer.View {
+	seq := func(n uint64) string { return strconv.FormatUint(n, 10) }
+	cells := func(log *auditlog.History) []string {
+		return []string{"fits", seq(log.First), seq(log.Last), strconv.Itoa(log.Checkpoints), printer.Stamp(&log.ExportedAt), log.Hash}
+	}
+	const columns = "RESULT FIRST LAST CHECKPOINTS EXPORTED-AT"
+	if !e.Site {
+		log := e.Logs[0]
+		return printer.View{Columns: printer.Columns(columns, "HASH"), Single: true, Items: []printer.Item{{Value: log.Report, Name: "audit/" + seq(log.Last), Cells: cells(log)}}}
+	}
+	v := printer.View{Columns: printer.Columns("HUB "+columns, "HASH")}
+	for _, log := range e.Logs {
+		v.Items = append(v.Items, printer.Item{Value: log.Report, Name: "audit/" + log.Hub + "/" + seq(log.Last), Cells: append([]string{log.Hub}, cells(log)...)})
+	}
+	for _, u := range e.Unchecked {
+		v.Items = append(v.Items, printer.Item{Value: u, Name: "audit/" + u.Hub, Cells: []string{u.Hub, "unchecked", "", "", "", "", ""}})
+	}
+	return v
+}
+
+// tellUnchecked says what an export says nothing of.
+func tellUnchecked(pr *printer.Printer, e *auditlog.Export) {
+	for _, u := range e.Unchecked {
+		pr.Progress("hub %s is not checked: %s", u.Hub, u.Why)
+	}
+}
+
+// readExport verifies an export of either form. The hashes of one log are kept where it is to be compared.
+func readExport(r io.Reader, keys *auditlog.Keys, compared bool) (*auditlog.Export, error) {
+	r, site := auditlog.IsSite(r)
+	if site || compared {
+		return auditlog.ReadExport(r, keys)
+	}
+	rep, err := auditlog.Verify(r, keys, nil)
+	return &auditlog.Export{ExportedAt: rep.ExportedAt, Logs: []*auditlog.History{{Report: rep}}}, err
+}
+
+func compareAudit(now *auditlog.Export, name, against string, keys *auditlog.Keys) error {
+	var old *auditlog.Export
 	err := readAuditFile(against, func(r io.Reader) (err error) {
-		old, err = auditlog.ReadHistory(r, keys)
+		old, err = auditlog.ReadExport(r, keys)
 		return err
 	})
 	if err != nil {
@@ -187,17 +223,17 @@ func readLive(ctx context.Context, hubs *client.Hubs, read func(io.Reader) error
 	if err != nil {
 		return err
 	}
-	return exportInto(ctx, c, 0, read)
+	return exportInto(ctx, c, exported{}, read)
 }
 
 // exportInto has read read an export. Where the hub fails, that is the error.
-func exportInto(ctx context.Context, c *api.Client, from uint64, read func(io.Reader) error) error {
+func exportInto(ctx context.Context, c *api.Client, of exported, read func(io.Reader) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r, w := io.Pipe()
 	sent := make(chan error, 1)
 	go func() {
-		err := c.Audit.Export(ctx, from, w)
+		err := of.export(ctx, c, w)
 		sent <- err
 		w.CloseWithError(err)
 	}()

@@ -1,0 +1,2 @@
+// Package copytest is the stream of audit logs in memory, for tests.
+package copytest
