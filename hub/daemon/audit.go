@@ -134,9 +134,9 @@ func closeAudit(l *audit.Log, log *slog.Logger) {
 }
 
 // recordRestored notes that the hub's folder was put back from a copy.
-func recordRestored(ctx context.Context, c Config, keys *pki.PKI, st *store.Store, up upkeep, detail string) error {
+func recordRestored(ctx context.Context, c Config, keys *pki.PKI, st *store.Store, beside heads.Entry, copies *auditcopy.Room, detail string) error {
 	log := slog.New(slog.DiscardHandler)
-	l, err := openAudit(c, keys, st, up.was.Audit, up.logs, log, prometheus.NewRegistry(), nil)
+	l, err := openAudit(c, keys, st, beside, copies, log, prometheus.NewRegistry(), nil)
 	if err != nil {
 		return err
 	}

@@ -6,12 +6,10 @@ import (
 	"errors"
 	"log/slog"
 	"net"
-	"strings"
 	"sync/atomic"
 	"time"
 	_ "time/tzdata" // windows of roll-outs are in zones that the host may not have
 
-	"github.com/oklog/ulid/v2"
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
@@ -151,11 +149,6 @@ func Run(ctx context.Context, c Config, o Options) error {
 		return err
 	}
 	return h.serve(ctx, c)
-}
-
-// newID makes ids that sort by time, in lower case so that they are names.
-func newID() string {
-	return strings.ToLower(ulid.MustNew(ulid.Timestamp(clock.Now()), rand.Reader).String())
 }
 
 // openStore opens the store. One that has lost something is only read, unless

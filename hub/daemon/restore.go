@@ -33,7 +33,7 @@ func RaiseEpoch(ctx context.Context, c Config) (uint64, error) {
 	if up.gaveUp != nil {
 		detail += "; given up: " + up.gaveUp.Error()
 	}
-	if err := recordRestored(ctx, c, keys, st.Store, up, detail); err != nil {
+	if err := recordRestored(ctx, c, keys, st.Store, up.was.Audit, up.logs, detail); err != nil {
 		return 0, err
 	}
 	// From here on what is there is all that there is.

@@ -40,7 +40,7 @@ func astray(waited time.Duration, useless func() bool) bool {
 
 // useless reports whether the server of the connection answers no ping, or leads the stream, by what it says itself, and hears
 // so few of the others that it cannot store anything. Of one that does not lead it says no: that one would ask another.
-func (st *stream) useless(ctx context.Context) bool {
+func useless(ctx context.Context, st *stream) bool {
 	ping, stop := context.WithTimeout(ctx, selfAnswer)
 	defer stop()
 	if err := st.cfg.Conn.FlushWithContext(ping); err != nil {

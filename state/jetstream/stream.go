@@ -185,7 +185,7 @@ func ask[T any](ctx context.Context, st *stream, question func(ctx context.Conte
 			return answer, err
 		}
 		st.at("unanswered")
-		if st.cfg.Elsewhere != nil && astray(time.Since(begun), func() bool { return st.useless(ctx) }) {
+		if st.cfg.Elsewhere != nil && astray(time.Since(begun), func() bool { return useless(ctx, st) }) {
 			st.cfg.Elsewhere()
 		}
 		select {
