@@ -153,7 +153,7 @@ func (p *place) hub(dir string, quota int64) *hub {
 		h.under.Wait()
 		stop()
 		<-ended
-		if err := h.Shelf.Close(); err != nil {
+		if err := h.Close(); err != nil {
 			p.t.Error(err)
 		}
 	})
@@ -222,7 +222,7 @@ func (h *hub) upload(ctx context.Context, name string, raw []byte, digest string
 // serves reads what the hub gives to agents.
 func (h *hub) serves(t *testing.T, digest string, want []byte) {
 	t.Helper()
-	f, _, err := h.Shelf.OpenContent(digest)
+	f, _, err := h.OpenContent(digest)
 	if err != nil {
 		t.Fatalf("nothing is served: %v", err)
 	}
@@ -273,7 +273,7 @@ func TestOtherHubHasIt(t *testing.T) {
 	if item, err := b.Get("a.tar"); err != nil || item.Missing {
 		t.Errorf("the other hub says %+v, %v", item, err)
 	}
-	if _, _, err := b.Shelf.OpenContent(digest); protocol.CodeOf(err) != protocol.CodeUnavailable || protocol.HintOf(err) == "" {
+	if _, _, err := b.OpenContent(digest); protocol.CodeOf(err) != protocol.CodeUnavailable || protocol.HintOf(err) == "" {
 		t.Errorf("before it was fetched: %v", err)
 	}
 	if !b.asked[digest] {
@@ -284,14 +284,14 @@ func TestOtherHubHasIt(t *testing.T) {
 	}
 	b.look(p)
 	b.serves(t, digest, raw)
-	if n := testutil.ToFloat64(b.Room.metrics.fetched); n != float64(len(raw)) {
+	if n := testutil.ToFloat64(b.metrics.fetched); n != float64(len(raw)) {
 		t.Errorf("%v bytes were counted", n)
 	}
 	b.look(p)
-	if lacking, unstored := testutil.ToFloat64(b.Room.metrics.lacking), testutil.ToFloat64(b.Room.metrics.unstored); lacking != 0 || unstored != 0 {
+	if lacking, unstored := testutil.ToFloat64(b.metrics.lacking), testutil.ToFloat64(b.metrics.unstored); lacking != 0 || unstored != 0 {
 		t.Errorf("%v lack, %v are not stored", lacking, unstored)
 	}
-	if _, _, err := b.Shelf.OpenContent("sha256:" + digest[8:] + "0"); protocol.CodeOf(err) != protocol.CodeNotFound {
+	if _, _, err := b.OpenContent("sha256:" + digest[8:] + "0"); protocol.CodeOf(err) != protocol.CodeNotFound {
 		t.Errorf("what nobody has: %v", err)
 	}
 }
@@ -315,7 +315,7 @@ func TestFetchGoesOn(t *testing.T) {
 	in.Close()
 	b.look(p)
 	b.serves(t, digest, raw)
-	if n := testutil.ToFloat64(b.Room.metrics.fetched); n != float64(len(raw)-2*pieceBytes-9) {
+	if n := testutil.ToFloat64(b.metrics.fetched); n != float64(len(raw)-2*pieceBytes-9) {
 		t.Errorf("%v bytes were fetched", n)
 	}
 }
@@ -364,17 +364,17 @@ func TestDamagedIsPutAnew(t *testing.T) {
 			}
 			spoil(p, digest)
 			b.look(p)
-			if b.Shelf.Has(digest) {
+			if b.Has(digest) {
 				t.Fatal("something wrong counts")
 			}
 			if c := b.record(t, digest); c.State != store.ContentDamaged {
 				t.Errorf("the record is %+v", c)
 			}
-			if n := testutil.ToFloat64(b.Room.metrics.fetches.WithLabelValues(resultDamaged)); n != 1 {
+			if n := testutil.ToFloat64(b.metrics.fetches.WithLabelValues(resultDamaged)); n != 1 {
 				t.Errorf("%v fetches of damaged contents", n)
 			}
 			b.look(p)
-			if n := testutil.ToFloat64(b.Room.metrics.lacking); n != 1 {
+			if n := testutil.ToFloat64(b.metrics.lacking); n != 1 {
 				t.Errorf("%v contents lack", n)
 			}
 			a.look(p)
@@ -398,11 +398,11 @@ func TestFetchWithoutRoom(t *testing.T) {
 	}
 	b := p.hub(dir, pieceBytes)
 	b.look(p)
-	if n := testutil.ToFloat64(b.Room.metrics.fetches.WithLabelValues(resultNoRoom)); n != 1 || b.Shelf.Has(digest) {
-		t.Errorf("%v fetches without room, there %t", n, b.Shelf.Has(digest))
+	if n := testutil.ToFloat64(b.metrics.fetches.WithLabelValues(resultNoRoom)); n != 1 || b.Has(digest) {
+		t.Errorf("%v fetches without room, there %t", n, b.Has(digest))
 	}
 	b.look(p) // not at once
-	if n := testutil.ToFloat64(b.Room.metrics.fetches.WithLabelValues(resultNoRoom)); n != 1 {
+	if n := testutil.ToFloat64(b.metrics.fetches.WithLabelValues(resultNoRoom)); n != 1 {
 		t.Errorf("%v fetches without a pause", n)
 	}
 	c := p.hub(filepath.Join(dir, "larger"), quota)
@@ -426,11 +426,11 @@ func TestNoNameWithoutContent(t *testing.T) {
 		t.Error("it counts as whole")
 	}
 	a.broken.cut = 0
-	sent := testutil.ToFloat64(a.Room.metrics.sent)
+	sent := testutil.ToFloat64(a.metrics.sent)
 	if err := a.upload(t.Context(), "a.tar", raw, digest); err != nil {
 		t.Fatal(err)
 	}
-	if more := testutil.ToFloat64(a.Room.metrics.sent) - sent; more <= 0 || more >= float64(len(raw)) {
+	if more := testutil.ToFloat64(a.metrics.sent) - sent; more <= 0 || more >= float64(len(raw)) {
 		t.Errorf("%v bytes were sent again", more)
 	}
 	// Neither does what has no room on the servers.
@@ -467,7 +467,7 @@ func TestWhatIsHereIsPutThere(t *testing.T) {
 		t.Fatal("a hub that is alone has put it there")
 	}
 	b.look(p)
-	if n := testutil.ToFloat64(b.Room.metrics.lacking); n != 1 {
+	if n := testutil.ToFloat64(b.metrics.lacking); n != 1 {
 		t.Errorf("%v contents lack", n)
 	}
 	a.look(p)
@@ -526,7 +526,7 @@ func TestRemoved(t *testing.T) {
 		t.Fatal("what is named went")
 	}
 	b.needed[digest] = true
-	if _, err := a.Shelf.Remove(t.Context(), "a.tar", false, "ann"); err != nil {
+	if _, err := a.Remove(t.Context(), "a.tar", false, "ann"); err != nil {
 		t.Fatal(err)
 	}
 	pass(10 * quietFor)
@@ -548,7 +548,7 @@ func TestRemoved(t *testing.T) {
 	if there() {
 		t.Fatal("it stays")
 	}
-	if n := testutil.ToFloat64(b.Room.metrics.removed); n != 1 {
+	if n := testutil.ToFloat64(b.metrics.removed); n != 1 {
 		t.Errorf("%v were counted", n)
 	}
 	// It comes again, with a name.
@@ -600,16 +600,16 @@ func TestProgram(t *testing.T) {
 	} else {
 		t.Error("it was taken without the servers")
 	}
-	if !a.Shelf.Has(digest) || a.Kept(digest) {
-		t.Errorf("here %t, kept %t", a.Shelf.Has(digest), a.Kept(digest))
+	if !a.Has(digest) || a.Kept(digest) {
+		t.Errorf("here %t, kept %t", a.Has(digest), a.Kept(digest))
 	}
 	a.broken.cut = 0
 	if at, err := a.Resume(t.Context(), digest, size); err != nil || at != size || !a.Kept(digest) {
 		t.Errorf("%d, %v, kept %t", at, err, a.Kept(digest))
 	}
 	p.heard()
-	if at, err := b.Resume(t.Context(), digest, size); err != nil || at != size || !b.Kept(digest) || b.Shelf.Has(digest) {
-		t.Errorf("the other hub: %d, %v, kept %t, here %t", at, err, b.Kept(digest), b.Shelf.Has(digest))
+	if at, err := b.Resume(t.Context(), digest, size); err != nil || at != size || !b.Kept(digest) || b.Has(digest) {
+		t.Errorf("the other hub: %d, %v, kept %t, here %t", at, err, b.Kept(digest), b.Has(digest))
 	}
 }
 
@@ -625,7 +625,7 @@ func TestRun(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- b.Room.Run(ctx) }()
-	for end := time.Now().Add(patience); !b.Shelf.Has(digest); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(patience); !b.Has(digest); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("it is not fetched")
 		}

@@ -327,7 +327,18 @@ func (k *checking) servers() error {
 		k.say(FoundStore, "store", cmp.Or(protocol.HintOf(err), noteRestore), "%s", err)
 		return nil
 	}
-	return k.read(kv, facts, checkpoint.Streams{checkpoint.KVStream: kv, checkpoint.LogStream: facts}, log, func(st *store.Store) error { return k.uploaded(st, at) })
+	return k.read(kv, facts, checkpoint.Streams{checkpoint.KVStream: kv, checkpoint.LogStream: facts}, log, func(st *store.Store) { k.uploaded(st, at) })
+}
+
+// uploaded looks for what was uploaded and is lacking.
+func (k *checking) uploaded(st *store.Store, at place) {
+	lacking, err := k.c.files().lacking(k.ctx, st, at.bulk)
+	if err != nil {
+		k.say(FoundStore, "store/"+filesStream, cmp.Or(protocol.HintOf(err), noteRestore), "%s", err)
+	}
+	for _, l := range lacking {
+		k.say(FoundLacking, l.name, "upload it again, or start the hub that has it in its folder", "%s", l.why)
+	}
 }
 
 // open opens a copy of the store, which was changed by change, and says how much is there; with nil for
@@ -360,7 +371,7 @@ func (k *checking) open(change func(dir string) error) (map[string]heads.Extent,
 	}
 	all := checkpoint.Streams{checkpoint.KVStream: kv, checkpoint.LogStream: facts}
 	if change == nil {
-		if err := k.read(kv, facts, all, log, func(*store.Store) error { return nil }); err != nil {
+		if err := k.read(kv, facts, all, log, func(*store.Store) {}); err != nil {
 			return nil, err
 		}
 	}
@@ -368,7 +379,7 @@ func (k *checking) open(change func(dir string) error) (map[string]heads.Extent,
 }
 
 // read reads everything of an open store. more looks at what belongs to it besides.
-func (k *checking) read(kv *jetstream.KV, facts *jetstream.Log, all checkpoint.Streams, log *slog.Logger, more func(*store.Store) error) error {
+func (k *checking) read(kv *jetstream.KV, facts *jetstream.Log, all checkpoint.Streams, log *slog.Logger, more func(*store.Store)) error {
 	found, err := checkpoint.Look(k.ctx, k.c.path(headsFile), kv, all, k.c.served(), log)
 	if err != nil {
 		return err
@@ -419,7 +430,8 @@ func (k *checking) read(kv *jetstream.KV, facts *jetstream.Log, all checkpoint.S
 		}
 	}
 	k.secrets(st)
-	return more(st)
+	more(st)
+	return nil
 }
 
 // secrets opens each Secret.

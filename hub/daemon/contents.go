@@ -1,12 +1,12 @@
 package daemon
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,7 +17,6 @@ import (
 	"rackboot/hub/contents"
 	"rackboot/hub/iso"
 	"rackboot/hub/store"
-	"rackboot/protocol"
 	"rackboot/state/clock"
 	"rackboot/state/heads"
 	"rackboot/state/jetstream"
@@ -25,30 +24,6 @@ import (
 
 // filesStream is the stream that has the contents of uploaded files, beside the store's.
 const filesStream = "rackboot-files"
-
-// openContents makes what keeps contents on the servers of the store; nil of a hub whose store is in its folder.
-// Its stream is opened later: no hold waits for it.
-func (h *hub) openContents(c Config, at place) (*contents.Room, error) {
-	if at.bulk.Conn == nil || h.store.Lost() != nil { // what was lost may name what would be removed
-		return nil, h.reg.Register(contents.Alone())
-	}
-	bucket, err := jetstream.NewBucket(at.bulk)
-	if err != nil {
-		return nil, err
-	}
-	return contents.New(contents.Config{
-		Store: h.store, Bucket: bucket, Quota: c.ISOs.quota(), Works: h.worksSite, Under: h.underSite,
-		Clock: clock.Now, NewID: newID, Logger: h.log, Registerer: h.reg, Crash: h.options.Crash,
-	})
-}
-
-// depot is the room as the shelf asks it.
-func depot(r *contents.Room) iso.Depot {
-	if r == nil {
-		return nil
-	}
-	return r
-}
 
 // namedContents are the contents that a store names, and by what; what documents name besides is made anew from these.
 func namedContents(st *store.Store) map[string]string {
@@ -72,13 +47,20 @@ type broughtContents struct {
 	lacking []string
 }
 
-// bringContents fetches what the folder lacks of what the store on the servers names.
-func (c Config) bringContents(ctx context.Context, far place, log *slog.Logger) (out broughtContents, err error) {
-	kv, facts, err := checkpoint.OpenStreams(ctx, far.streams)
+// filesFolder is a hub's folder of uploaded files.
+type filesFolder struct {
+	dir            string
+	quota, minFree int64 // bytes
+}
+
+// bring fetches what the folder lacks of what the store on servers names. bulk is where contents are.
+func (f filesFolder) bring(ctx context.Context, streams, bulk jetstream.Config, log *slog.Logger) (out broughtContents, err error) {
+	kv, facts, err := checkpoint.OpenStreams(ctx, streams)
 	if err != nil {
 		return out, err
 	}
-	st, err := store.Open(ctx, store.Config{KV: kv, Log: facts, Clock: clock.Now, NewID: newID, Logger: log, Lost: &heads.Loss{}}) // so that nothing is mended
+	id := func() string { return "" }                                                                                           // nothing is written
+	st, err := store.Open(ctx, store.Config{KV: kv, Log: facts, Clock: clock.Now, NewID: id, Logger: log, Lost: &heads.Loss{}}) // so that nothing is mended
 	if err != nil {
 		return out, err
 	}
@@ -86,12 +68,12 @@ func (c Config) bringContents(ctx context.Context, far place, log *slog.Logger) 
 	if len(named) == 0 {
 		return out, nil
 	}
-	bucket, err := jetstream.OpenBucket(ctx, far.bulk)
+	bucket, err := jetstream.NewBucket(bulk)
 	if err != nil {
 		return out, err
 	}
 	reg := prometheus.NewRegistry()
-	room, err := contents.New(contents.Config{Store: st, Bucket: bucket, Clock: clock.Now, NewID: newID, Logger: log, Registerer: reg})
+	room, err := contents.New(contents.Config{Store: st, Bucket: bucket, Clock: clock.Now, NewID: id, Logger: log, Registerer: reg})
 	if err != nil {
 		return out, err
 	}
@@ -100,7 +82,7 @@ func (c Config) bringContents(ctx context.Context, far place, log *slog.Logger) 
 		all[digest] = true
 	}
 	needed := func() (map[string]bool, error) { return all, nil }
-	shelf, err := iso.Open(iso.Config{Dir: c.isosDir(), Quota: c.ISOs.quota(), MinFree: c.ISOs.minFree(), Store: st, Needed: needed, Clock: clock.Now, Logger: log, Registerer: reg})
+	shelf, err := iso.Open(iso.Config{Dir: f.dir, Quota: f.quota, MinFree: f.minFree, Store: st, Needed: needed, Clock: clock.Now, Logger: log, Registerer: reg})
 	if err != nil {
 		return out, err
 	}
@@ -114,37 +96,37 @@ func (c Config) bringContents(ctx context.Context, far place, log *slog.Logger) 
 	return out, errors.Join(err, shelf.Close())
 }
 
-// uploaded looks whether each content that the store on servers names is in the hub's folder or whole on the servers.
-func (k *checking) uploaded(st *store.Store, at place) error {
-	there, err := jetstream.Exists(k.ctx, at.bulk)
-	if err != nil {
-		return err
-	}
+// lackingContent is one that is neither in a hub's folder nor whole on the servers.
+type lackingContent struct{ name, why string }
+
+// lacking looks at each content that a store on servers names.
+func (f filesFolder) lacking(ctx context.Context, st *store.Store, bulk jetstream.Config) (out []lackingContent, err error) {
 	var bucket *jetstream.Bucket
-	if there {
-		if bucket, err = jetstream.OpenBucket(k.ctx, at.bulk); err != nil {
-			k.say(FoundStore, "store/"+filesStream, cmp.Or(protocol.HintOf(err), noteRestore), "%s", err)
-			return nil
-		}
+	there, err := jetstream.Exists(ctx, bulk)
+	if err == nil && there {
+		bucket, err = jetstream.OpenBucket(ctx, bulk)
+	}
+	if err != nil {
+		return nil, err
 	}
 	named := namedContents(st)
 	for _, digest := range slices.Sorted(maps.Keys(named)) {
-		here := exists(filepath.Join(k.c.isosDir(), "content", strings.TrimPrefix(digest, "sha256:")))
-		c, err := st.Contents.Get(digest)
-		whole := err == nil && bucket != nil && c.State == store.ContentWhole && c.Bucket == bucket.ID()
-		if !whole {
-			if !here {
-				k.say(FoundLacking, named[digest], "upload it again, or start the hub that has it in its folder", "%s is neither in the folder nor on the servers", digest)
-			}
+		_, err := os.Stat(filepath.Join(f.dir, "content", strings.TrimPrefix(digest, "sha256:")))
+		if err == nil {
 			continue
 		}
-		lack, err := bucket.Lacks(k.ctx, digest, c.Size)
-		if err != nil {
-			return err
+		c, err := st.Contents.Get(digest)
+		if err != nil || bucket == nil || c.State != store.ContentWhole || c.Bucket != bucket.ID() {
+			out = append(out, lackingContent{named[digest], digest + " is neither in the folder nor on the servers"})
+			continue
 		}
-		if lack > 0 && !here {
-			k.say(FoundLacking, named[digest], "upload it again, or start the hub that has it in its folder", "%d pieces of %s are not on the servers, and it is not in the folder", lack, digest)
+		lack, err := bucket.Lacks(ctx, digest, c.Size)
+		if err != nil {
+			return nil, err
+		}
+		if lack > 0 {
+			out = append(out, lackingContent{named[digest], fmt.Sprintf("%d pieces of %s are not on the servers, and it is not in the folder", lack, digest)})
 		}
 	}
-	return nil
+	return out, nil
 }

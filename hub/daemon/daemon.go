@@ -111,7 +111,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	}
 	up.ending = &end
 	h := &hub{keys: keys, broker: b, healthy: at.healthy, store: st, upkeep: up, written: written, vault: vault, audit: trail, callers: who, lines: lines, log: log, reg: reg, options: o}
-	if h.upkeep.contents, err = h.openContents(c, at); err != nil {
+	if h.upkeep.contents, err = h.openContents(c, at.bulk); err != nil {
 		return err
 	}
 	isos, err := h.openISOs(c)

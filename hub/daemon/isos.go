@@ -2,15 +2,19 @@ package daemon
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"os"
 
+	"rackboot/hub/contents"
+	"rackboot/hub/fence"
 	"rackboot/hub/iso"
 	"rackboot/hub/iso/openpgp"
 	"rackboot/hub/packages"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
 	"rackboot/state/clock"
+	"rackboot/state/jetstream"
 )
 
 // ISOs says how the files that people upload are kept.
@@ -90,6 +94,36 @@ func (h *hub) openISOs(c Config) (*iso.Shelf, error) {
 		Needed: func() (map[string]bool, error) { return h.control.Env.ISODigests() },
 		Event:  func(ctx context.Context, message string) { h.control.Env.ISOEvent(ctx, message) }, Clock: clock.Now, Logger: h.log, Registerer: h.reg, Crash: h.options.Crash,
 	})
+}
+
+// openContents makes what keeps contents on the servers of the store; nil of a hub whose store is in its folder. Its stream
+// is opened later: no hold waits for it.
+func (h *hub) openContents(c Config, bulk jetstream.Config) (*contents.Room, error) {
+	if bulk.Conn == nil || h.store.Lost() != nil { // what was lost may name what would be removed
+		return nil, h.reg.Register(contents.Alone())
+	}
+	bucket, err := jetstream.NewBucket(bulk)
+	if err != nil {
+		return nil, err
+	}
+	return contents.New(contents.Config{
+		Store: h.store, Bucket: bucket, Quota: c.ISOs.quota(),
+		Works: func() bool { return h.start.Works(fence.Site) }, Under: func(ctx context.Context) context.Context { return h.start.Under(ctx, fence.Site) },
+		Clock: clock.Now, NewID: rand.Text, Logger: h.log, Registerer: h.reg, Crash: h.options.Crash,
+	})
+}
+
+// depot is the room as the shelf asks it.
+func depot(r *contents.Room) iso.Depot {
+	if r == nil {
+		return nil
+	}
+	return r
+}
+
+// files is where uploaded files are.
+func (c Config) files() filesFolder {
+	return filesFolder{c.isosDir(), c.ISOs.quota(), c.ISOs.minFree()}
 }
 
 // isosDir is the folder of uploaded files.

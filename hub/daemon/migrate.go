@@ -70,7 +70,7 @@ func Migrate(ctx context.Context, c Config, to Move, crash state.Crasher) (out M
 		return out, err
 	}
 	if to == MoveToFolder {
-		files, err := c.bringContents(ctx, far, log)
+		files, err := c.files().bring(ctx, far.streams, far.bulk, log)
 		out.Brought, out.Lacking = files.came, files.lacking
 		return out, err
 	}

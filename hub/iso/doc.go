@@ -20,6 +20,9 @@
 // writes the name into the book, in one step. A file that is
 // replaced stays until then, and its content for as long as a document names it.
 //
+// Where the hub's store is on servers that other hubs share, the content is there too before the name is ([Depot]), and
+// what another hub took is fetched from there.
+//
 // # What goes
 //
 // A content that no name, no package of agents, no upload and no document that an agent was sent names goes

@@ -34,7 +34,7 @@ func walks() []walk {
 		{"once when the hub starts, or for an Import as a whole", []string{
 			"hub/members.Room.CutRevoked", "hub/events.Open", "hub/secret.Vault.Start", "hub/store.Sets.judgeEach", "hub/store.Store.wanted",
 		}},
-		{"rackboot-hub check reads all there is", []string{"hub/store.Store.Flaws", "hub/daemon.checking.secrets"}},
+		{"rackboot-hub check reads all there is", []string{"hub/store.Store.Flaws", "hub/daemon.checking.secrets", "hub/daemon.namedContents"}},
 		{"once for each connection of the hub, to count agents", []string{"hub/link.sender.announce"}},
 		{"a bulk operation is begun again once in the life of a hub", []string{"hub/bulk.Room.asked"}},
 		{"every Secret gets another key", []string{"hub/secret.Vault.Rekey"}},
