@@ -230,7 +230,9 @@ func TestOutage(t *testing.T) {
 	if err := m.await(ctx, 9); protocol.CodeOf(err) != protocol.CodeUnavailable || protocol.HintOf(err) == "" {
 		t.Errorf("%v", err)
 	}
-	m.Follow(ctx, 9) // returns
+	if err := m.Follow(ctx, 9); err != nil { // it returns
+		t.Error(err)
+	}
 	s.on.Fail(nil)
 	m.isCopied()
 	s.until("nothing waits", func() bool { entries, seconds, _ := m.state(); return entries == 0 && seconds == 0 })
