@@ -45,6 +45,9 @@ func (r *Room) copy(ctx context.Context) error {
 				return err
 			}
 		}
+		if head, _ := r.own.Head(); r.next > head { // a read goes over the newest segment
+			return nil
+		}
 		entries, _, err := r.own.Read(r.next, maxRun)
 		if err != nil {
 			return err

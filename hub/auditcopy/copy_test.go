@@ -389,6 +389,10 @@ func TestMerge(t *testing.T) {
 	if len(got) != 3 || got[0] != want[0] || got[1] != want[1] || got[2] != want[2] {
 		t.Errorf("%v", got)
 	}
+	long := auditlog.Head{Hub: "l", Seq: 1, Hash: strings.Repeat("x", maxHash+1)}
+	if got := merge(nil, []auditlog.Head{long, h(strings.Repeat("x", maxHub+1), 1)}, "a"); len(got) != 0 {
+		t.Errorf("what is too long: %v", got)
+	}
 	var many []auditlog.Head
 	for i := range 2 * auditlog.MaxOthers {
 		many = append(many, h(strings.Repeat("x", i+1), 1))

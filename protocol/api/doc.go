@@ -12,7 +12,7 @@
 //	POST   /v1/servers/{name}/requests    RebootRequest -> RequestStatus
 //	GET    /v1/requests/{id}              RequestStatus
 //	GET    /v1/events?after=&limit=       EventList
-//	GET    /v1/audit?from=&limit=         AuditList
+//	GET    /v1/audit?from=&limit=&all=    AuditList
 //	GET    /v1/audit/export?from=         JSON lines, see package auditlog
 //	GET    /v1/backup                     octets, see package backupfile
 //	GET    /v1/backup/status              BackupStatus
