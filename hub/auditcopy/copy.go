@@ -45,6 +45,9 @@ func (r *Room) copy(ctx context.Context) error {
 				return err
 			}
 		}
+		if head, _ := r.own.Head(); r.next > head { // a read goes over the newest segment
+			return nil
+		}
 		entries, _, err := r.own.Read(r.next, maxRun)
 		if err != nil {
 			return err
@@ -182,14 +185,18 @@ func (r *Room) await(ctx context.Context, seq uint64) error {
 }
 
 // Follow waits until an entry is copied, or for as long as the head in the store may wait for that. Before Start it does
-// not wait.
-func (r *Room) Follow(ctx context.Context, seq uint64) {
+// not wait. Errors: conflict if the copy differs: the log under this name that the others know is not this one.
+func (r *Room) Follow(ctx context.Context, seq uint64) error {
 	if !r.started() {
-		return
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, headWait)
 	defer cancel()
 	_ = r.await(ctx, seq) // the store's head is worth more than its order
+	if wrong := r.Wrong(); wrong != nil {
+		return protocol.Errorf(protocol.CodeConflict, "copy audit log", "%w", wrong)
+	}
+	return nil
 }
 
 // End is the last entry that the stream has of this hub; zero if it has none. It may be newer than what the store knows.

@@ -230,7 +230,9 @@ func TestOutage(t *testing.T) {
 	if err := m.await(ctx, 9); protocol.CodeOf(err) != protocol.CodeUnavailable || protocol.HintOf(err) == "" {
 		t.Errorf("%v", err)
 	}
-	m.Follow(ctx, 9) // returns
+	if err := m.Follow(ctx, 9); err != nil { // it returns
+		t.Error(err)
+	}
 	s.on.Fail(nil)
 	m.isCopied()
 	s.until("nothing waits", func() bool { entries, seconds, _ := m.state(); return entries == 0 && seconds == 0 })
@@ -386,6 +388,10 @@ func TestMerge(t *testing.T) {
 	want := []auditlog.Head{h("b", 7), h("c", 1), h("d", 3)}
 	if len(got) != 3 || got[0] != want[0] || got[1] != want[1] || got[2] != want[2] {
 		t.Errorf("%v", got)
+	}
+	long := auditlog.Head{Hub: "l", Seq: 1, Hash: strings.Repeat("x", maxHash+1)}
+	if got := merge(nil, []auditlog.Head{long, h(strings.Repeat("x", maxHub+1), 1)}, "a"); len(got) != 0 {
+		t.Errorf("what is too long: %v", got)
 	}
 	var many []auditlog.Head
 	for i := range 2 * auditlog.MaxOthers {

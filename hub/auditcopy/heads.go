@@ -9,6 +9,11 @@ import (
 	"rackboot/protocol/auditlog"
 )
 
+const (
+	maxHub  = 64 // bytes of a hub's name, as package cluster has it
+	maxHash = 71 // sha256: and its digits
+)
+
 // look asks for the others' heads. One that cannot be read stays as it was.
 func (r *Room) look(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
@@ -55,11 +60,12 @@ func (r *Room) Others(before []auditlog.Head) []auditlog.Head {
 }
 
 // merge is the later of each hub's heads, by hub; never an earlier one than was signed before, also where the store was
-// put back from a copy. self is left out, and what is more than fits in a checkpoint.
+// put back from a copy. self is left out, and what is more or longer than fits in a checkpoint: who writes to the store
+// does not make a line of this log that is too long.
 func merge(before, now []auditlog.Head, self string) []auditlog.Head {
 	all := map[string]auditlog.Head{}
 	for _, h := range slices.Concat(before, now) {
-		if h.Seq > 0 && h.Hub != self {
+		if h.Seq > 0 && h.Hub != self && len(h.Hub) <= maxHub && len(h.Hash) <= maxHash {
 			all[h.Hub] = later(all[h.Hub], h)
 		}
 	}

@@ -101,7 +101,15 @@ func (r *Room) Start(own Own) {
 	r.own = own
 	r.mu.Unlock()
 	r.running.Go(func() { r.every(ctx, copyEvery, r.turn) })
-	r.running.Go(func() { r.every(ctx, headsEvery, r.look) })
+	r.running.Go(func() {
+		r.every(ctx, headsEvery, func(ctx context.Context) error {
+			err := r.look(ctx)
+			if err != nil && ctx.Err() == nil {
+				r.log.Debug("the ends of the other hubs' audit logs are as they were", "err", err)
+			}
+			return err
+		})
+	})
 }
 
 func (r *Room) started() bool {

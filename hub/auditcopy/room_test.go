@@ -37,6 +37,8 @@ func keys() *auditlog.Keys { return auditlog.NewKeys(signer().Public()) }
 type site struct {
 	t  testing.TB
 	on *copytest.Stream
+	// served is a stream of a server, in place of on; nil is none.
+	served Journal
 
 	mu    sync.Mutex
 	heads map[string]auditlog.Head
@@ -78,7 +80,9 @@ func (h head) AuditHead(ctx context.Context) (audit.Head, error) {
 }
 
 func (h head) KeepAuditHead(ctx context.Context, now audit.Head) error {
-	h.m.Follow(ctx, now.Seq)
+	if err := h.m.Follow(ctx, now.Seq); err != nil {
+		return err
+	}
 	h.m.site.mu.Lock()
 	defer h.m.site.mu.Unlock()
 	h.m.site.heads[h.m.name] = auditlog.Head{Hub: h.m.name, Seq: now.Seq, Hash: now.Hash}
@@ -92,7 +96,12 @@ func (s *site) hubIn(name, dir string) *member {
 	s.t.Helper()
 	m := &member{site: s, name: name, dir: dir}
 	m.Room = New(Config{
-		Hub: name, Open: func(context.Context) (Journal, error) { return s.on, s.on.Call("open") },
+		Hub: name, Open: func(context.Context) (Journal, error) {
+			if s.served != nil {
+				return s.served, nil
+			}
+			return s.on, s.on.Call("open")
+		},
 		Head: func(_ context.Context, hub string) (auditlog.Head, error) {
 			s.mu.Lock()
 			defer s.mu.Unlock()

@@ -62,7 +62,9 @@ func (h auditHeads) AuditHead(ctx context.Context) (audit.Head, error) {
 // KeepAuditHead implements audit.Heads. What other hubs learn of a log is in its copy, unless that has stopped.
 func (h auditHeads) KeepAuditHead(ctx context.Context, head audit.Head) error {
 	if h.copies != nil {
-		h.copies.Follow(ctx, head.Seq)
+		if err := h.copies.Follow(ctx, head.Seq); err != nil {
+			return err
+		}
 	}
 	return h.meta.KeepAuditHead(ctx, h.hub, store.AuditHead(head))
 }

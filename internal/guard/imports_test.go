@@ -362,7 +362,7 @@ func testLayers() []layer {
 		{"hub/control", []string{"state/heads"}, "what agents are told of the store"},
 		{"hub/link", []string{"integration/explore"}, "the model of several hubs"},
 		{"hub/audit", []string{"state/statetest"}, "crash points, and a disk to fill"},
-		{"hub/auditcopy", []string{"hub/audit", "hub/auditcopy/copytest"}, "the logs that are copied"},
+		{"hub/auditcopy", []string{"hub/audit", "hub/auditcopy/copytest", "hub/broker", "state/jetstream"}, "the logs that are copied, and a server"},
 		{"hub/daemon", []string{"netboot/iso/isotest", "state/statetest"}, "crash points, a disk to fill, and media to upload"},
 		{"hub/packages", []string{"state/statetest"}, "crash points"},
 		{"hub/iso", []string{"netboot/iso/isotest", "state/statetest"}, "crash points, and media to upload"},

@@ -14,7 +14,7 @@
 //	GET    /v1/hubs                       HubList
 //	GET    /v1/hubs/{name}                HubStatus
 //	GET    /v1/events?after=&limit=       EventList
-//	GET    /v1/audit?from=&limit=         AuditList
+//	GET    /v1/audit?from=&limit=&all=    AuditList
 //	GET    /v1/audit/export?from=         JSON lines, see package auditlog
 //	GET    /v1/backup                     octets, see package backupfile
 //	GET    /v1/backup/status              BackupStatus

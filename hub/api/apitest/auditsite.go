@@ -48,7 +48,16 @@ func ofTwo(t testing.TB, own *audit.Log) *auditcopy.Room {
 	copied := room("hub-2")
 	copied.Start(gone)
 	seq, hash := gone.Head()
-	copied.Follow(t.Context(), seq)
+	for tries := 0; ; tries++ {
+		err := copied.Follow(t.Context(), seq) // for some seconds
+		end, endErr := copied.End(t.Context())
+		if err != nil || endErr != nil || tries == 12 {
+			t.Fatalf("the log of hub-2 is not copied: %v, %v", err, endErr)
+		}
+		if end.Seq == seq {
+			break
+		}
+	}
 	copied.Close()
 	if err := gone.Close(); err != nil {
 		t.Fatal(err)
