@@ -53,6 +53,7 @@ func (s *site) apart(name string) *server {
 	raw, err := json.Marshal(map[string]any{ // which is YAML too
 		"dataDir": s.hub.DataDir, "api": s.hub.API, "names": s.hub.Names,
 		"broker": map[string]any{"url": s.hub.Broker.URL, "agents": s.hub.Broker.Agents, "caFile": s.hub.Broker.CAFile, "qos": s.hub.Broker.QoS},
+		"isos":   map[string]any{"quotaMiB": s.hub.ISOs.QuotaMiB},
 		"store":  map[string]any{"nats": map[string]any{"urls": s.hub.Store.NATS.URLs, "replicas": s.hub.Store.NATS.Replicas, "name": name}},
 	})
 	if err != nil {
@@ -177,6 +178,7 @@ func TestUploadOnTwoHubs(t *testing.T) {
 	c := startCluster(t)
 	a := newSite(t, 0, mosquitto)
 	a.shares(c, "a", a.hub.DataDir)
+	a.hub.ISOs.QuotaMiB = 4096
 	one := a.apart("a")
 	a.comes(one)
 	b := *a
