@@ -71,6 +71,7 @@ type Room struct {
 	failed map[string]failure  // by digest
 	seen   map[string]sighting // of records, by digest
 	idle   map[string]sighting // of records that nobody needs, by digest
+	said   string              // why nothing can be done
 }
 
 // failure is what did not succeed, and when it is tried again.
@@ -175,16 +176,15 @@ func (r *Room) Run(ctx context.Context) error {
 func (r *Room) round(ctx context.Context) bool {
 	records := r.cfg.Store.Contents.List()
 	named, err := r.shelf.Named()
-	if err == nil {
+	if err == nil && len(named)+len(records) > 0 { // else nothing is asked of the servers
 		err = r.cfg.Bucket.Ready(ctx)
 	}
+	r.say(ctx, err)
 	if err != nil {
-		if ctx.Err() == nil {
-			r.cfg.Logger.Warn("nothing is fetched, and nothing removed from the servers: what is needed, or what they have, is not known", "err", err)
-		}
+		r.count(named)
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		clear(r.idle) // nor what was needed meanwhile
+		clear(r.idle) // nor is it known what was needed meanwhile
 		return false
 	}
 	r.look(ctx, named)
@@ -193,6 +193,20 @@ func (r *Room) round(ctx context.Context) bool {
 	}
 	r.remove(ctx, records, named)
 	return true
+}
+
+// say logs why nothing can be done, once.
+func (r *Room) say(ctx context.Context, err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if text != "" && text != r.said && ctx.Err() == nil {
+		r.cfg.Logger.Warn("uploaded files are neither fetched from the servers of the store nor put or removed there", "err", err, "hint", protocol.HintOf(err))
+	}
+	r.said = text
 }
 
 // quiet reports whether a record has had its revision for so long.

@@ -56,10 +56,11 @@ type hub struct {
 	broken *faulty
 }
 
-// faulty is a bucket that fails from a number of sent bytes on.
+// faulty is a bucket that fails from a number of sent bytes on, or as a whole.
 type faulty struct {
 	Bucket
-	cut int64 // of the content; 0 is not at all
+	closed error
+	cut    int64 // of the content; 0 is not at all
 }
 
 type cut struct {
@@ -74,6 +75,13 @@ func (c cut) ReadAt(p []byte, at int64) (int, error) {
 		return 0, errCut
 	}
 	return c.ReaderAt.ReadAt(p, at)
+}
+
+func (f *faulty) Ready(ctx context.Context) error {
+	if f.closed != nil {
+		return f.closed
+	}
+	return f.Bucket.Ready(ctx)
 }
 
 func (f *faulty) Put(ctx context.Context, digest string, size int64, content io.ReaderAt, anew bool) (int64, error) {
@@ -432,6 +440,23 @@ func TestNoNameWithoutContent(t *testing.T) {
 	}
 	if more := testutil.ToFloat64(a.metrics.sent) - sent; more <= 0 || more >= float64(len(raw)) {
 		t.Errorf("%v bytes were sent again", more)
+	}
+	// What is here and cannot be looked for on the servers is counted, and begins when it can.
+	a.broken.closed = protocol.Errorf(protocol.CodeUnavailable, "open", "%w", jetstream.ErrNoPlace)
+	other, otherDigest := archive(t, pieceBytes)
+	if err := a.upload(t.Context(), "other.tar", other, otherDigest); !errors.Is(err, jetstream.ErrNoPlace) {
+		t.Errorf("without a bucket: %v", err)
+	}
+	a.needed[otherDigest] = true
+	a.look(p)
+	if n := testutil.ToFloat64(a.metrics.unstored); n != 1 {
+		t.Errorf("%v are not stored", n)
+	}
+	a.broken.closed = nil
+	a.look(p)
+	a.look(p)
+	if n := testutil.ToFloat64(a.metrics.unstored); n != 0 {
+		t.Errorf("afterwards %v are not stored", n)
 	}
 	// Neither does what has no room on the servers.
 	b := p.hub(t.TempDir(), 8*pieceBytes)

@@ -24,26 +24,33 @@ const (
 // look begins what is to be done for the contents that are named.
 func (r *Room) look(ctx context.Context, named map[string]bool) {
 	todo := map[string]work{}
-	lacking, unstored := 0, 0
 	for digest := range named {
 		c, err := r.cfg.Store.Contents.Get(digest)
 		here, quiet := r.shelf.Has(digest), err != nil || r.quiet(c, restFor)
-		state := r.state(digest)
-		if !here {
-			lacking++
-		} else if state != store.ContentWhole {
-			unstored++
-		}
-		if w := workFor(here, state, quiet); w != workNone {
+		if w := workFor(here, r.state(digest), quiet); w != workNone {
 			todo[digest] = w
 		}
 	}
-	r.metrics.lacking.Set(float64(lacking))
-	r.metrics.unstored.Set(float64(unstored))
+	r.count(named)
 	r.forget(named)
 	for _, digest := range r.order(todo) {
 		r.start(ctx, digest, todo[digest])
 	}
+}
+
+// count counts what is lacking here, and on the servers.
+func (r *Room) count(named map[string]bool) {
+	lacking, unstored := 0, 0
+	for digest := range named {
+		switch {
+		case !r.shelf.Has(digest):
+			lacking++
+		case !r.Whole(digest):
+			unstored++
+		}
+	}
+	r.metrics.lacking.Set(float64(lacking))
+	r.metrics.unstored.Set(float64(unstored))
 }
 
 // order has those first for which agents wait.

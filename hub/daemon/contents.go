@@ -68,6 +68,7 @@ func (f filesFolder) bring(ctx context.Context, streams, bulk jetstream.Config, 
 	if len(named) == 0 {
 		return out, nil
 	}
+	bulk.MaxBytes = f.quota
 	bucket, err := jetstream.NewBucket(bulk)
 	if err != nil {
 		return out, err
@@ -102,6 +103,7 @@ type lackingContent struct{ name, why string }
 // lacking looks at each content that a store on servers names.
 func (f filesFolder) lacking(ctx context.Context, st *store.Store, bulk jetstream.Config) (out []lackingContent, err error) {
 	var bucket *jetstream.Bucket
+	bulk.MaxBytes = f.quota
 	there, err := jetstream.Exists(ctx, bulk)
 	if err == nil && there {
 		bucket, err = jetstream.OpenBucket(ctx, bulk)

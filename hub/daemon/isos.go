@@ -102,6 +102,7 @@ func (h *hub) openContents(c Config, bulk jetstream.Config) (*contents.Room, err
 	if bulk.Conn == nil || h.store.Lost() != nil { // what was lost may name what would be removed
 		return nil, h.reg.Register(contents.Alone())
 	}
+	bulk.MaxBytes = c.ISOs.quota() // else what is uploaded could take the room of holds
 	bucket, err := jetstream.NewBucket(bulk)
 	if err != nil {
 		return nil, err

@@ -105,6 +105,7 @@ func TestUploadOnTwoHubs(t *testing.T) {
 	c := startCluster(t)
 	a := newSite(t, 0, mosquitto)
 	a.shares(c, "a", a.hub.DataDir)
+	a.hub.ISOs.QuotaMiB = 4096
 	one := a.apart("a")
 	a.comes(one)
 	b := *a

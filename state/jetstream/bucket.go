@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -38,6 +39,15 @@ var ErrPieces = errors.New("the servers have not all of it as it was")
 
 // ErrSource is in the chain of an error of Put when what was to be kept is not what its digest says.
 var ErrSource = errors.New("it is something else")
+
+// ErrNoPlace is in the chain of an error when the servers have not the room that a bucket may need.
+var ErrNoPlace = errors.New("no room on the servers")
+
+// noPlace reports whether no servers have room for a stream, or the account has none.
+func noPlace(err error) bool {
+	api, ok := errors.AsType[*jetstream.APIError](err)
+	return ok && slices.Contains([]jetstream.ErrorCode{errNoPeers, errInsufficient, errStorageExceeded, errMaxBytes}, api.ErrorCode)
+}
 
 // Bucket keeps large contents by their SHA-256 on one stream, in pieces: "<name>.<64 hex digits>.<number>". Who writes a
 // content twice, or two who write it at once, write the same messages, of which the newest of each subject stays: so a
@@ -80,8 +90,12 @@ func (b *Bucket) Ready(ctx context.Context) error {
 		}
 	}
 	st, err := openStream(ctx, op, b.cfg, jetstream.StreamConfig{
-		Description: "Rackboot contents", MaxMsgsPerSubject: 1, AllowDirect: true, Compression: jetstream.NoCompression,
+		Description: "Rackboot contents", MaxMsgsPerSubject: 1, AllowDirect: true, Compression: jetstream.NoCompression, MaxBytes: cmp.Or(b.cfg.MaxBytes, -1),
 	})
+	if noPlace(err) {
+		return protocol.Errorf(protocol.CodeUnavailable, op, "%w: they cannot set %d bytes aside: %s", ErrNoPlace, b.cfg.MaxBytes, err).
+			WithHint("lower isos.quotaMiB of the hub's file, or raise max_file_store of the NATS servers, or the account's limit, above it and what the store needs")
+	}
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	natsjs "github.com/nats-io/nats.go/jetstream"
 
@@ -272,5 +273,49 @@ func TestBucketMadeAnew(t *testing.T) {
 	end()
 	if err := b.Ready(ended); protocol.CodeOf(err) != protocol.CodeTimeout {
 		t.Errorf("nobody waits for it: %v", err)
+	}
+}
+
+// A server that has not the room a bucket may need refuses it as a whole, so that others keep theirs; with less it is
+// made, and takes no more than that.
+func TestBucketWithoutPlace(t *testing.T) {
+	s, err := server.NewServer(&server.Options{
+		ServerName: "small", DontListen: true, JetStream: true, StoreDir: t.TempDir(), JetStreamMaxStore: 8 << 20, NoSigs: true, NoLog: true, NoSystemAccount: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() {
+		s.Shutdown()
+		s.WaitForShutdown()
+	})
+	if !s.ReadyForConnections(patience) {
+		t.Fatal("the server does not start")
+	}
+	nc, err := nats.Connect("", nats.InProcessServer(s), nats.Timeout(patience))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	cfg := jetstream.Config{Conn: nc, Name: "rackboot-files", Timeout: patience, MaxBytes: 9 << 20}
+	if _, err := jetstream.OpenBucket(t.Context(), cfg); !errors.Is(err, jetstream.ErrNoPlace) || protocol.CodeOf(err) != protocol.CodeUnavailable || protocol.HintOf(err) == "" {
+		t.Fatalf("more than the server has: %v", err)
+	}
+	cfg.MaxBytes = 4 << 20
+	b, err := jetstream.OpenBucket(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, digest := content(6 << 20)
+	if _, err := b.Put(t.Context(), digest, int64(len(raw)), bytes.NewReader(raw), false); protocol.CodeOf(err) != protocol.CodeUnavailable {
+		t.Errorf("more than the bucket may have: %v", err)
+	}
+	kv, err := jetstream.OpenKV(t.Context(), jetstream.Config{Conn: nc, Name: "KV", Timeout: patience})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := kv.Create(t.Context(), "holds.one", bytes.Repeat([]byte("x"), 100<<10)); err != nil {
+		t.Errorf("with a full bucket no hold is stored: %v", err)
 	}
 }

@@ -13,10 +13,12 @@ import (
 
 // Server error codes that nats.go has no name for (nats-server errors.json).
 const (
+	errNoPeers         jetstream.ErrorCode = 10005 // JSClusterNoPeersErrF: none has the room
 	errNoLeader        jetstream.ErrorCode = 10008 // JSClusterNotAvailErr: nobody leads, or is reached
 	errInsufficient    jetstream.ErrorCode = 10023 // JSInsufficientResourcesErr
 	errMemoryExceeded  jetstream.ErrorCode = 10028 // JSMemoryResourcesExceededErr
 	errStorageExceeded jetstream.ErrorCode = 10047 // JSStorageResourcesExceededErr
+	errMaxBytes        jetstream.ErrorCode = 10122 // JSStreamMaxStreamBytesExceeded
 	errStoreFailed     jetstream.ErrorCode = 10077 // JSStreamStoreFailedF: a write to disk failed
 	errRestoreExists   jetstream.ErrorCode = 10130 // JSStreamNameExistRestoreFailedErr
 	errNoBatches       jetstream.ErrorCode = 10174 // JSAtomicPublishDisabledErr

@@ -41,6 +41,9 @@ type Config struct {
 	// History is how many revisions of each key a KV keeps for watchers that
 	// lag, 2 to 64; 0 is 16. A Log ignores it.
 	History int
+	// MaxBytes bounds a Bucket on each server that has a replica, which sets so much aside; 0 is no bound. A KV and a Log
+	// ignore it: they need room while there is any.
+	MaxBytes int64
 	// Timeout bounds each call to the server, and how long a reader of much waits for the next
 	// of it; 0 is 5 seconds.
 	Timeout time.Duration
