@@ -65,7 +65,7 @@ type aloneMetrics struct {
 
 // Collect implements prometheus.Collector.
 func (m aloneMetrics) Collect(ch chan<- prometheus.Metric) {
-	m.metrics.members.Set(1)
+	m.members.Set(1)
 	m.metrics.units.Set(float64(len(m.Alone.units())))
 	m.metrics.Collect(ch)
 }

@@ -198,7 +198,8 @@ func hubCuts() (out []fault) {
 		{"", "", rig.Both, 0},
 		// Of what goes one way only the nodes (nats-server 2.15.2) know after ten seconds or more: one that is heard leads on until it
 		// notices that nobody answers, and one that hears has its routes made anew all the time.
-		{"-out", ": what it sends", rig.Out, 10 * time.Second}, {"-in", ": what it is sent", rig.Back, 10 * time.Second},
+		{"-out", ": what it sends", rig.Out, 10 * time.Second},
+		{"-in", ": what it is sent", rig.Back, 10 * time.Second},
 	} {
 		out = append(out,
 			hub("cut-owner-nodes"+w.suffix, "the network between the hub that works and all nodes"+w.text, owns, w.way, nodes),
