@@ -45,6 +45,7 @@ type world struct {
 	pieces  map[string]map[int]bool // by digest
 	sizes   map[string]int
 	named   int // judgements with a name
+	passed  map[string]int
 	dying   map[string]int
 	stopped map[string]time.Time // until when
 	lost    int                  // hubs that died
@@ -86,6 +87,13 @@ func (w *world) dies(ctx context.Context) bool {
 		return true
 	}
 	return false
+}
+
+// pass is told of the crash points. Each is between two steps, and who is to die does so at one of those.
+func (w *world) pass(point string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.passed[point]++
 }
 
 // step takes a moment. Who is to die does so.
@@ -300,12 +308,12 @@ func TestNamerAndRemover(t *testing.T) {
 		t.Fatal(err)
 	}
 	digest := fmt.Sprintf("sha256:%x", sha256.Sum256(raw))
-	deaths, removed, again := 0, 0, 0
+	deaths, removed, again, passed := 0, 0, 0, map[string]int{}
 	for run := range *runs {
 		synctest.Test(t, func(t *testing.T) {
 			w := &world{
 				Memory: storetest.NewMemory(), t: t, rand: mathrand.New(mathrand.NewPCG(*seed+uint64(run), 1)),
-				pieces: map[string]map[int]bool{}, dying: map[string]int{}, stopped: map[string]time.Time{},
+				pieces: map[string]map[int]bool{}, passed: passed, dying: map[string]int{}, stopped: map[string]time.Time{},
 			}
 			ctx, stop := context.WithCancel(t.Context())
 			var running sync.WaitGroup
@@ -318,7 +326,7 @@ func TestNamerAndRemover(t *testing.T) {
 				running.Go(func() { _ = st.Run(ctx) })
 				r, err := New(Config{
 					Store: st, Bucket: w, Quota: 1 << 30, Works: func() bool { return works }, Under: func(ctx context.Context) context.Context { return ctx },
-					Clock: time.Now, NewID: rand.Text, Logger: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(),
+					Clock: time.Now, NewID: rand.Text, Logger: slog.New(slog.DiscardHandler), Registerer: prometheus.NewRegistry(), Crash: w.pass,
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -437,6 +445,11 @@ func TestNamerAndRemover(t *testing.T) {
 		}
 	}
 	t.Logf("%d runs: %d deaths, %d times it was removed meanwhile, %d times it was not", *runs, deaths, removed, again)
+	for _, point := range []string{"coming", "sent", "whole", "doomed", "removed"} {
+		if *runs >= 50 && passed["hub.content."+point] == 0 {
+			t.Errorf("hub.content.%s was never passed", point)
+		}
+	}
 	if *runs >= 50 && (deaths == 0 || removed == 0 || again == 0) {
 		t.Error("one of these never happened: the runs do not show what they are to show")
 	}

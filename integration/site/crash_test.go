@@ -33,8 +33,9 @@ func points(t *testing.T) []string {
 	// TestHubKilledInABootEnv, those of uploaded files there and in package iso, those of
 	// the catalogue's files in TestHubKilledInTheCatalogue, those of groups in
 	// TestHubKilledInAGroup, those of roll-outs and of firmware settings in package control,
-	// and those of upgrades of agents and of their packages in packages upgrades and packages.
-	elsewhere := regexp.MustCompile(`^hub\.(account|adopt|copies|bmc|ignition|import|secret|server|ending|renew|failover|settle|approval|discovery|iso|bootenv|catalogue|group|rollout|package|upgrade)\.|^hub\.hold\.(adopted|returned|ended|freed)$|^hub\.maintenance\.sett(ings|led)$`)
+	// those of upgrades of agents and of their packages in packages upgrades and packages, and those of contents on servers of
+	// the user's own in package contents.
+	elsewhere := regexp.MustCompile(`^hub\.(account|adopt|copies|bmc|ignition|import|secret|server|ending|renew|failover|settle|approval|discovery|iso|bootenv|catalogue|group|rollout|package|upgrade|content)\.|^hub\.hold\.(adopted|returned|ended|freed)$|^hub\.maintenance\.sett(ings|led)$`)
 	at := regexp.MustCompile(`[cC]rash\.At\("(hub\.[^"]+)"`)
 	var out []string
 	if err := filepath.WalkDir("../../hub", func(path string, d fs.DirEntry, err error) error {
