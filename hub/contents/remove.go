@@ -78,8 +78,13 @@ func (r *Room) bury(ctx context.Context, c store.Content) error {
 // record that goes is written first, so that whoever puts the same content just now is not hit.
 func (r *Room) sweep(ctx context.Context) error {
 	digests, err := r.cfg.Bucket.Digests(ctx)
+	r.mu.Lock()
+	news := r.unseen.news(err) && ctx.Err() == nil
+	r.mu.Unlock()
+	if news {
+		r.cfg.Logger.Warn("it is not known what the servers have", "err", err, "hint", protocol.HintOf(err))
+	}
 	if err != nil {
-		r.cfg.Logger.Warn("it is not known what the servers have", "err", err)
 		return err
 	}
 	records := r.cfg.Store.Contents.List()

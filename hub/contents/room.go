@@ -71,7 +71,20 @@ type Room struct {
 	failed map[string]failure  // by digest
 	seen   map[string]sighting // of records, by digest
 	idle   map[string]sighting // of records that nobody needs, by digest
-	said   string              // why nothing can be done
+	said   complaint           // why nothing can be done
+	unseen complaint           // why it is not known what the servers have
+}
+
+// complaint is what was logged last; it is logged once.
+type complaint string
+
+// news reports whether an error is another one than the last; nil ends the last.
+func (c *complaint) news(err error) bool {
+	was := *c
+	if *c = ""; err != nil {
+		*c = complaint(err.Error())
+	}
+	return err != nil && *c != was
 }
 
 // failure is what did not succeed, and when it is tried again.
@@ -197,16 +210,11 @@ func (r *Room) round(ctx context.Context) bool {
 
 // say logs why nothing can be done, once.
 func (r *Room) say(ctx context.Context, err error) {
-	text := ""
-	if err != nil {
-		text = err.Error()
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if text != "" && text != r.said && ctx.Err() == nil {
+	if r.said.news(err) && ctx.Err() == nil {
 		r.cfg.Logger.Warn("uploaded files are neither fetched from the servers of the store nor put or removed there", "err", err, "hint", protocol.HintOf(err))
 	}
-	r.said = text
 }
 
 // quiet reports whether a record has had its revision for so long.

@@ -163,30 +163,37 @@ func (s *site) shares(c *cluster, name, dir string) {
 }
 
 // worker is the name of the hub that works the rack; empty of none.
-func worker(t *testing.T, kv state.KV) string {
+func worker(t *testing.T, kv state.KV) string { return workers(t, kv)["rack."+rackName] }
+
+// workers are the names of the hubs that work units, by the units' names; empty of none.
+func workers(t *testing.T, kv state.KV) map[string]string {
 	t.Helper()
 	entries, _, err := kv.List(context.Background(), "")
 	if err != nil {
-		return ""
+		return nil
 	}
-	runs, owner := map[string]string{}, ""
+	runs, owners := map[string]string{}, map[string]string{}
 	for _, e := range entries {
 		var h struct {
 			Run   string
 			Owner struct{ Hub string }
 		}
-		switch name, is := strings.CutPrefix(e.Key, "hub."); {
-		case e.Key == "unit.rack."+rackName:
-			if err := json.Unmarshal(e.Value, &h); err != nil {
-				t.Fatal(err)
-			}
-			owner = h.Owner.Hub
-		case is:
-			if err := json.Unmarshal(e.Value, &h); err != nil {
-				t.Fatal(err)
-			}
+		unit, isUnit := strings.CutPrefix(e.Key, "unit.")
+		name, isHub := strings.CutPrefix(e.Key, "hub.")
+		if !isUnit && !isHub {
+			continue
+		}
+		if err := json.Unmarshal(e.Value, &h); err != nil {
+			t.Fatal(err)
+		}
+		if isHub {
 			runs[h.Run] = name
+		} else {
+			owners[unit] = h.Owner.Hub
 		}
 	}
-	return runs[owner]
+	for unit, run := range owners {
+		owners[unit] = runs[run]
+	}
+	return owners
 }

@@ -39,7 +39,8 @@ func astray(waited time.Duration, useless func() bool) bool {
 }
 
 // useless reports whether the server of the connection answers no ping, or leads the stream, by what it says itself, and hears
-// so few of the others that it cannot store anything. Of one that does not lead it says no: that one would ask another.
+// so few of the others that it cannot store anything. Of one that does not lead it says no: that one would ask another. The
+// stream is asked for by its name: it may be being opened.
 func useless(ctx context.Context, st *stream) bool {
 	ping, stop := context.WithTimeout(ctx, selfAnswer)
 	defer stop()
@@ -48,8 +49,8 @@ func useless(ctx context.Context, st *stream) bool {
 	}
 	ctx, cancel := context.WithTimeout(ctx, selfAnswer)
 	defer cancel()
-	info, err := st.s.Info(ctx)
-	return err == nil && hearsFew(info.Cluster, st.cfg.Conn.ConnectedServerName())
+	s, err := st.js.Stream(ctx, st.cfg.Name)
+	return err == nil && hearsFew(s.CachedInfo().Cluster, st.cfg.Conn.ConnectedServerName())
 }
 
 // hearsFew reports whether a server leads a group of which it hears less than half besides itself.

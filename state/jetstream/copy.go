@@ -124,7 +124,7 @@ func (st *stream) copy(ctx context.Context, w io.Writer, sum hash.Hash, within f
 	var wrong error
 	looks, seen := 0, map[string]bool{} // subjects, where a copy may need a goal: asking a server of its own takes no time
 	var later *goal
-	r, err := st.beginAhead(ctx, op, jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverAllPolicy}, copyAhead)
+	r, err := st.beginAhead(ctx, op, start{policy: jetstream.DeliverAllPolicy}, copyAhead)
 	if err != nil {
 		return out, err
 	}

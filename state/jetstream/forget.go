@@ -61,7 +61,7 @@ func (k *KV) deletions(ctx context.Context, op string, before time.Time) ([]goin
 		return nil, readError(op, k.st.cfg.Name, err)
 	}
 	a := aging{before: before, stays: func(key string) bool { return info.State.Subjects[k.st.prefix+key] >= uint64(k.st.cfg.History) }}
-	err = k.st.drain(ctx, op, jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy, HeadersOnly: true},
+	err = k.st.drain(ctx, op, start{policy: jetstream.DeliverLastPerSubjectPolicy, headers: true},
 		func(msg jetstream.Msg, meta *jetstream.MsgMetadata) bool {
 			m := k.message(msg, meta)
 			a.add(m, meta.Timestamp)

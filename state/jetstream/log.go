@@ -69,10 +69,8 @@ func (l *Log) Read(ctx context.Context, subject string, from uint64, limit int) 
 		return nil, err
 	}
 	var out []state.Record
-	err = l.st.drain(ctx, op, jetstream.OrderedConsumerConfig{
-		FilterSubjects: []string{l.st.prefix + filter},
-		DeliverPolicy:  jetstream.DeliverByStartSequencePolicy,
-		OptStartSeq:    max(from, 1),
+	err = l.st.drain(ctx, op, start{
+		policy: jetstream.DeliverByStartSequencePolicy, sequence: max(from, 1), subjects: []string{l.st.prefix + filter},
 	}, func(m jetstream.Msg, meta *jetstream.MsgMetadata) bool {
 		if !l.st.ours(m.Subject()) {
 			out = append(out, state.Record{

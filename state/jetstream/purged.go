@@ -174,9 +174,7 @@ func (st *stream) upTo(ctx context.Context, op, key string, revision uint64) (ui
 // from counts the messages of a key from a revision on.
 func (st *stream) from(ctx context.Context, op, key string, revision uint64) (uint64, error) {
 	c, err := ask(ctx, st, func(ctx context.Context) (jetstream.Consumer, error) {
-		return st.s.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
-			FilterSubjects: []string{st.prefix + key}, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: revision,
-		})
+		return st.s.CreateConsumer(ctx, start{policy: jetstream.DeliverByStartSequencePolicy, sequence: revision, subjects: []string{st.prefix + key}}.config())
 	})
 	if err != nil {
 		return 0, readError(op, key, err)

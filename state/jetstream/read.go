@@ -27,42 +27,93 @@ const heartbeat = 500 * time.Millisecond
 // longer than two heartbeats, or the library's count of missed ones, which begins with each wait, would never end.
 const listMoment = 3 * heartbeat
 
-// resetAttempts bounds how often a reader tries to begin again after it lost
-// its consumer (a leader changed, the connection broke), with 1, 2, 4 and 8
-// seconds between.
-const resetAttempts = 5
-
-// reader is an ordered consumer: one that notices a lost message and fetches
-// again from there.
+// reader follows the stream with a consumer of its own, and notices a lost message: it begins again after the last that
+// came. So does the library's ordered consumer, which waits ten seconds for an answer that a server has not given before
+// it ended, and asks nobody else meanwhile.
 type reader struct {
-	st *stream
+	st    *stream
+	cfg   jetstream.ConsumerConfig // of the first consumer
+	ahead int
+
 	c  jetstream.Consumer
-	it jetstream.MessagesContext
+	it jetstream.MessagesContext // nil where there is none until it begins again
 	// empty says that there was nothing to deliver at the start.
 	empty bool
+	// came is how many messages came of this consumer, and at the sequence of the last that came.
+	came, at uint64
 }
 
-func (st *stream) read(ctx context.Context, op string, cfg jetstream.OrderedConsumerConfig, ahead int) (*reader, error) {
-	cfg.MaxResetAttempts = resetAttempts
-	c, err := st.s.OrderedConsumer(ctx, cfg)
-	if err != nil {
-		return nil, readError(op, st.cfg.Name, err)
-	}
-	it, err := c.Messages(jetstream.PullMaxMessages(ahead), jetstream.PullHeartbeat(heartbeat))
-	if err != nil {
-		return nil, readError(op, st.cfg.Name, err)
-	}
-	return &reader{st: st, c: c, it: it, empty: c.CachedInfo().NumPending == 0}, nil
+// idle is how long the server keeps a consumer that nobody asks for anything.
+const idle = 5 * time.Minute
+
+// start is where a reader begins.
+type start struct {
+	policy   jetstream.DeliverPolicy
+	sequence uint64   // of DeliverByStartSequencePolicy
+	subjects []string // all of the stream if there are none
+	headers  bool     // without data
 }
 
-// begin is read, asked again while the server does not answer.
-func (st *stream) begin(ctx context.Context, op string, cfg jetstream.OrderedConsumerConfig) (*reader, error) {
-	return st.beginAhead(ctx, op, cfg, fetchAhead)
+func (f start) config() jetstream.ConsumerConfig {
+	if len(f.subjects) == 0 && f.policy == jetstream.DeliverLastPerSubjectPolicy {
+		f.subjects = []string{">"} // it wants one
+	}
+	return jetstream.ConsumerConfig{
+		DeliverPolicy: f.policy, OptStartSeq: f.sequence, FilterSubjects: f.subjects, HeadersOnly: f.headers,
+		AckPolicy: jetstream.AckNonePolicy, MemoryStorage: true, Replicas: 1, InactiveThreshold: idle,
+	}
+}
+
+// begin makes a reader, and asks again while the server does not answer.
+func (st *stream) begin(ctx context.Context, op string, f start) (*reader, error) {
+	return st.beginAhead(ctx, op, f, fetchAhead)
 }
 
 // beginAhead is begin with so many messages in flight.
-func (st *stream) beginAhead(ctx context.Context, op string, cfg jetstream.OrderedConsumerConfig, ahead int) (*reader, error) {
-	return ask(ctx, st, func(ctx context.Context) (*reader, error) { return st.read(ctx, op, cfg, ahead) })
+func (st *stream) beginAhead(ctx context.Context, op string, f start, ahead int) (*reader, error) {
+	r := &reader{st: st, cfg: f.config(), ahead: ahead}
+	if err := r.consume(ctx, op); err != nil {
+		return nil, err
+	}
+	r.empty = r.c.CachedInfo().NumPending == 0
+	return r, nil
+}
+
+// consume makes a consumer that begins after what has come.
+func (r *reader) consume(ctx context.Context, op string) error {
+	cfg := r.cfg
+	if r.at > 0 {
+		cfg.DeliverPolicy, cfg.OptStartSeq = jetstream.DeliverByStartSequencePolicy, r.at+1
+	}
+	c, err := ask(ctx, r.st, func(ctx context.Context) (jetstream.Consumer, error) {
+		return r.st.s.CreateConsumer(ctx, cfg) // each has a name of its own: a first try may have made one
+	})
+	if err != nil {
+		return readError(op, r.st.cfg.Name, err)
+	}
+	it, err := c.Messages(jetstream.PullMaxMessages(r.ahead), jetstream.PullHeartbeat(heartbeat), jetstream.WithMessagesErrOnMissingHeartbeat(true))
+	if err != nil {
+		return readError(op, r.st.cfg.Name, err)
+	}
+	r.c, r.it, r.came = c, it, 0
+	return nil
+}
+
+// again begins again, whatever the server says, for as long as one call to it may take.
+func (r *reader) again(ctx context.Context, op string) error {
+	ctx, cancel := r.st.deadline(ctx)
+	defer cancel()
+	for {
+		err := r.consume(ctx, op)
+		if err == nil || ctx.Err() != nil || r.st.cfg.Conn.IsClosed() {
+			return err
+		}
+		select {
+		case <-time.After(againPause):
+		case <-ctx.Done():
+			return err
+		}
+	}
 }
 
 // next waits for the next message, as long as one call to the server may take.
@@ -74,31 +125,61 @@ func (r *reader) next(ctx context.Context, op string) (jetstream.Msg, *jetstream
 
 // wait waits for the next message until ctx ends.
 func (r *reader) wait(ctx context.Context, op string) (jetstream.Msg, *jetstream.MsgMetadata, error) {
-	msg, err := r.it.Next(jetstream.NextContext(ctx))
-	if err != nil {
-		return nil, nil, readError(op, r.st.cfg.Name, err)
-	}
-	meta, err := msg.Metadata()
-	if err != nil {
-		return nil, nil, readError(op, r.st.cfg.Name, err)
-	}
-	return msg, meta, nil
+	return r.within(ctx, op, 0)
 }
 
-// moment is next for a moment only: then errStuck.
+// moment is next for a moment only: then errStuck. To begin again it takes the time of a call.
 func (r *reader) moment(ctx context.Context, op string) (jetstream.Msg, *jetstream.MsgMetadata, error) {
-	moment, stop := context.WithTimeout(ctx, listMoment)
-	defer stop()
-	msg, meta, err := r.wait(moment, op)
-	if err != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
-		err = errStuck
+	return r.within(ctx, op, listMoment)
+}
+
+// within waits for the next message until ctx ends, or nothing has come for so long, which is errStuck; 0 is any time.
+func (r *reader) within(ctx context.Context, op string, most time.Duration) (jetstream.Msg, *jetstream.MsgMetadata, error) {
+	for {
+		if r.it == nil {
+			if err := r.again(ctx, op); err != nil {
+				return nil, nil, err
+			}
+		}
+		moment, stop := ctx, context.CancelFunc(func() {})
+		if most > 0 {
+			moment, stop = context.WithTimeout(ctx, most)
+		}
+		msg, err := r.it.Next(jetstream.NextContext(moment))
+		over := moment.Err() != nil
+		stop()
+		switch {
+		case err == nil:
+			meta, err := msg.Metadata()
+			if err != nil {
+				return nil, nil, readError(op, r.st.cfg.Name, err)
+			}
+			if r.came++; meta.Sequence.Consumer == r.came {
+				r.at = meta.Sequence.Stream
+				return msg, meta, nil
+			}
+			// What was sent between two connections is lost.
+		case ctx.Err() != nil:
+			return nil, nil, readError(op, r.st.cfg.Name, err)
+		case over:
+			return nil, nil, errStuck
+		}
+		r.end() // else its server is gone, or the consumer, or nothing is heard of them
 	}
-	return msg, meta, err
+}
+
+// end ends a consumer, which times out by itself: who could be told may be gone.
+func (r *reader) end() {
+	r.it.Stop()
+	r.it = nil
 }
 
 // close takes the consumer off the server. If that fails, the server does it
 // after five minutes without a request.
 func (r *reader) close(ctx context.Context) {
+	if r.it == nil {
+		return
+	}
 	r.it.Stop()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lostAfter)
 	defer cancel()
@@ -110,9 +191,9 @@ func (r *reader) close(ctx context.Context) {
 // drain delivers what the stream holds now, in sequence order, until fn
 // returns false or the end is reached. What the disk has changed and the server cannot read is passed over, where
 // the beginning is a sequence.
-func (st *stream) drain(ctx context.Context, op string, cfg jetstream.OrderedConsumerConfig, fn func(jetstream.Msg, *jetstream.MsgMetadata) bool) error {
+func (st *stream) drain(ctx context.Context, op string, f start, fn func(jetstream.Msg, *jetstream.MsgMetadata) bool) error {
 	for stuck := 0; ; stuck++ {
-		at, err := st.drainOnce(ctx, op, cfg, fn)
+		at, err := st.drainOnce(ctx, op, f, fn)
 		if !errors.Is(err, errStuck) {
 			return err
 		}
@@ -123,12 +204,12 @@ func (st *stream) drain(ctx context.Context, op string, cfg jetstream.OrderedCon
 			return protocol.Errorf(protocol.CodeTimeout, op, "%s: the server does not deliver what is there", st.cfg.Name).
 				WithHint("it may lag behind the others: try again; if it stays so, look at your NATS servers")
 		}
-		from := max(at+1, cfg.OptStartSeq)
-		if cfg.OptStartSeq, err = st.readable(ctx, op, from, cfg.FilterSubjects); err != nil || cfg.OptStartSeq == 0 {
+		first := max(at+1, f.sequence)
+		if f.sequence, err = st.readable(ctx, op, first, f.subjects); err != nil || f.sequence == 0 {
 			return err
 		}
-		if cfg.OptStartSeq != from {
-			st.cfg.Logger.Error("the store cannot read what it has; it is passed over", "stream", st.cfg.Name, "from", from, "to", cfg.OptStartSeq-1,
+		if f.sequence != first {
+			st.cfg.Logger.Error("the store cannot read what it has; it is passed over", "stream", st.cfg.Name, "from", first, "to", f.sequence-1,
 				"hint", "the disk has damaged it: rackboot-hub check says more")
 		}
 	}
@@ -138,13 +219,13 @@ func (st *stream) drain(ctx context.Context, op string, cfg jetstream.OrderedCon
 const maxStuck = 10
 
 // drainOnce is drain until nothing comes that is there, which is errStuck. It returns the sequence of what came last.
-func (st *stream) drainOnce(ctx context.Context, op string, cfg jetstream.OrderedConsumerConfig, fn func(jetstream.Msg, *jetstream.MsgMetadata) bool) (at uint64, err error) {
-	r, err := st.begin(ctx, op, cfg)
+func (st *stream) drainOnce(ctx context.Context, op string, f start, fn func(jetstream.Msg, *jetstream.MsgMetadata) bool) (at uint64, err error) {
+	r, err := st.begin(ctx, op, f)
 	if err != nil {
 		return 0, err
 	}
 	defer r.close(ctx)
-	resumes := cfg.DeliverPolicy == jetstream.DeliverByStartSequencePolicy
+	resumes := f.policy == jetstream.DeliverByStartSequencePolicy
 	if r.empty && (!resumes || st.cfg.Replicas <= 1) { // else the copy that it reads from may lag behind
 		return 0, nil
 	}
@@ -256,7 +337,7 @@ func (k *KV) list(ctx context.Context, op string) (Survey, error) {
 	found := newFound()
 	var at uint64
 	var floors []uint64
-	r, err := k.st.begin(ctx, op, jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy})
+	r, err := k.st.begin(ctx, op, start{policy: jetstream.DeliverLastPerSubjectPolicy})
 	if err != nil {
 		return Survey{}, err
 	}

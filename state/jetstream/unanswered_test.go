@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+	natsjs "github.com/nats-io/nats.go/jetstream"
 
 	"rackboot/state"
 	"rackboot/state/jetstream"
@@ -220,4 +221,92 @@ func openKV(t *testing.T, conn *nats.Conn) *jetstream.KV {
 		t.Fatal(err)
 	}
 	return kv
+}
+
+// A stream is opened while nobody leads what makes streams: pings are answered, and nothing else. The caller is told,
+// and the connection sent to another server, since this one is asked in vain.
+func TestOpenUnanswered(t *testing.T) {
+	t.Parallel()
+	s, err := server.NewServer(&server.Options{DontListen: true, NoSigs: true, NoLog: true, NoSystemAccount: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	defer s.Shutdown()
+	conn, err := nats.Connect("", nats.InProcessServer(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.Subscribe("$JS.API.>", func(*nats.Msg) {}); err != nil { // somebody is there, and silent
+		t.Fatal(err)
+	}
+	var moves atomic.Int64
+	cfg := jetstream.Config{Conn: conn, Name: "x", Timeout: 12 * time.Second, Elsewhere: func() { moves.Add(1) }}
+	if _, err := jetstream.OpenKV(t.Context(), cfg); err == nil {
+		t.Fatal("a stream was opened that nobody has")
+	}
+	if moves.Load() == 0 {
+		t.Error("the connection stays")
+	}
+}
+
+// A watch loses its consumer with the server that had it, and what it asks next is not answered. It asks again, as
+// every call does, and sees what was written: who waits for one answer sees nothing for as long.
+func TestWatchUnanswered(t *testing.T) {
+	t.Parallel()
+	l := &line{}
+	kv, theirs := l.open(t)
+	first, err := kv.Create(t.Context(), "a", []byte("1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes, err := kv.Watch(t.Context(), "", first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.loses.Store(new("CONSUMER.CREATE"))
+	l.forgetConsumers(t)
+	if _, err := theirs.Update(t.Context(), "a", []byte("2"), first); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case change := <-changes:
+		if len(change) != 1 || string(change[0].Value) != "2" {
+			t.Errorf("it sees %v", change)
+		}
+	case <-time.After(8 * time.Second): // half of what a watch may be without an answer
+		t.Error("it sees nothing")
+	}
+	if l.loses.Load() != nil {
+		t.Error("it was not asked")
+	}
+}
+
+// forgetConsumers has the server forget who reads.
+func (l *line) forgetConsumers(t *testing.T) {
+	t.Helper()
+	conn, err := nats.Connect("", nats.InProcessServer(l.server))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	js, err := natsjs.New(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := js.Stream(t.Context(), "KV")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for name := range s.ConsumerNames(t.Context()).Name() {
+		n++
+		if err := s.DeleteConsumer(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n == 0 {
+		t.Fatal("nobody reads")
+	}
 }

@@ -31,25 +31,25 @@ func (st *stream) verify(ctx context.Context) (v Verified, err error) {
 		return v, err
 	}
 	v.Messages = e.Messages
-	cfg := jetstream.OrderedConsumerConfig{FilterSubjects: []string{st.prefix + ">"}, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: 1}
+	f := start{policy: jetstream.DeliverByStartSequencePolicy, sequence: 1, subjects: []string{st.prefix + ">"}}
 	for {
-		at, err := st.drainOnce(ctx, op, cfg, func(_ jetstream.Msg, meta *jetstream.MsgMetadata) bool {
+		at, err := st.drainOnce(ctx, op, f, func(_ jetstream.Msg, meta *jetstream.MsgMetadata) bool {
 			v.Read++
 			return meta.NumPending > 0
 		})
 		if !errors.Is(err, errStuck) {
 			return v, err
 		}
-		from := max(at+1, cfg.OptStartSeq)
-		if cfg.OptStartSeq, err = st.readable(ctx, op, from, cfg.FilterSubjects); err != nil {
+		from := max(at+1, f.sequence)
+		if f.sequence, err = st.readable(ctx, op, from, f.subjects); err != nil {
 			return v, err
 		}
 		switch {
-		case cfg.OptStartSeq == 0:
+		case f.sequence == 0:
 			v.Gaps = append(v.Gaps, Gap{from, e.Sequence})
 			return v, nil
-		case cfg.OptStartSeq != from:
-			v.Gaps = append(v.Gaps, Gap{from, cfg.OptStartSeq - 1})
+		case f.sequence != from:
+			v.Gaps = append(v.Gaps, Gap{from, f.sequence - 1})
 		}
 	}
 }

@@ -29,8 +29,6 @@ func (k *KV) Watch(ctx context.Context, prefix string, after uint64) (<-chan []s
 	go func() {
 		defer close(ch)
 		defer r.close(ctx)
-		// A reader that is trying to begin again looks at this, not at ctx.
-		defer context.AfterFunc(ctx, r.it.Stop)()
 		if err := k.deliver(ctx, op, r, prefix, after, ch); ctx.Err() == nil {
 			k.st.cfg.Logger.Warn("watch ended early", "stream", k.st.cfg.Name, "prefix", prefix, "err", err)
 		}
@@ -52,10 +50,7 @@ func (k *KV) follow(ctx context.Context, op string, after uint64) (*reader, erro
 	if err := k.kept(ctx, op, after); err != nil {
 		return nil, err
 	}
-	return k.st.begin(ctx, op, jetstream.OrderedConsumerConfig{
-		DeliverPolicy: jetstream.DeliverByStartSequencePolicy,
-		OptStartSeq:   after + 1,
-	})
+	return k.st.begin(ctx, op, start{policy: jetstream.DeliverByStartSequencePolicy, sequence: after + 1})
 }
 
 // kept is a conflict if a deletion after a revision was removed.
