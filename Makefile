@@ -139,6 +139,7 @@ soak: ## what is too long for each commit: millions of random steps of the decis
 	$(MAKE) storm ARGS='-for 1h -require=root'
 	$(MAKE) storm ARGS='-hubs 2 -for 30m -require=root'
 	$(MAKE) storm ARGS='-hubs 3 -for 30m -require=root'
+	$(GO) test ./integration/brokers -count=1 -timeout=20m -run='^TestManyRacksOfTwoHubs$$' -racks=100 -within=10s -v -require=mosquitto,nats
 	integration/packages arm64
 	$(GO) test -tags=soak -count=1 -timeout=19m $(ARGS) ./integration/firmware -run='AAVMF|BootEnvMirror' -require=root,qemu
 	$(GO) test -tags=soak -count=1 -timeout=30m $(ARGS) ./integration/tpm -run='^TestFirmware' -require=swtpm,images,qemu
