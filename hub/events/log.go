@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/semaphore"
@@ -42,12 +43,23 @@ type Log struct {
 	releases *prometheus.CounterVec
 	auditing *semaphore.Weighted // of one: a hold is audited once
 	taking   sync.Mutex          // orders what comes into the ring
+	ahead    map[uint64]early    // by Index, what was filed before what comes before it is known; of taking
 	mu       sync.RWMutex
 	ring     []api.EventRecord                      // in order of Index, as they were filed
 	filed    uint64                                 // all up to this Index of the log came into the ring
 	holds    map[string]map[resource.EventCode]bool // what was filed of each hold that is stored
 	keeping  sync.Mutex                             // one Keep at a time
 }
+
+// early is an event that was filed, and is shown once those before it are known: then known is closed.
+type early struct {
+	ev    api.EventRecord
+	known chan struct{}
+}
+
+// earlyWait is how long the filer of an event waits for those before it, which are mostly being filed by others just now.
+// What was filed by another hub, or seemed to fail, is read from the log.
+const earlyWait = 20 * time.Millisecond
 
 // HubName is the agent of the hub's own events.
 const HubName = "hub"
@@ -57,7 +69,7 @@ var auditCodes = []resource.EventCode{resource.EventHoldAccepted, resource.Event
 
 // Open reads the end of the log of events. The codes are those of the store.
 func Open(ctx context.Context, cfg Config) (*Log, error) {
-	l := &Log{cfg: cfg, auditing: semaphore.NewWeighted(1), releases: newReleases(), holds: map[string]map[resource.EventCode]bool{}}
+	l := &Log{cfg: cfg, auditing: semaphore.NewWeighted(1), releases: newReleases(), holds: map[string]map[resource.EventCode]bool{}, ahead: map[uint64]early{}}
 	stored := map[string]bool{}
 	for _, h := range store.List[*resource.Hold](cfg.Store.Objects) {
 		stored[h.Metadata.Name] = true
@@ -171,22 +183,65 @@ func (l *Log) Add(ctx context.Context, ev api.EventRecord, id string) error {
 	}
 	ev.Index = seq
 	l.note(ev, nil)
-	l.taking.Lock()
-	defer l.taking.Unlock()
-	switch {
-	case seq <= l.filed: // another one has brought it, or it was filed before
-		return nil
-	case seq == l.filed+1:
-		l.keep(ev)
+	known := l.next(ev)
+	if known == nil {
 		return nil
 	}
-	return l.load(ctx, seq, nil)
+	wait := time.NewTimer(earlyWait)
+	defer wait.Stop()
+	select {
+	case <-known:
+		return nil
+	case <-wait.C:
+	case <-ctx.Done():
+	}
+	l.taking.Lock()
+	defer l.taking.Unlock()
+	err = l.load(ctx, seq, nil)
+	l.catchUp()
+	delete(l.ahead, seq) // nobody waits for it any more
+	return err
+}
+
+// next takes an event into the ring, and those that waited for it. If some before it are not known, it waits for them: the
+// channel is closed once they are.
+func (l *Log) next(ev api.EventRecord) (known chan struct{}) {
+	l.taking.Lock()
+	defer l.taking.Unlock()
+	if ev.Index > l.filed+1 {
+		known = make(chan struct{})
+		l.ahead[ev.Index] = early{ev, known}
+		return known
+	}
+	if ev.Index == l.filed+1 { // else another one has brought it, or it was filed before
+		l.keep(ev)
+	}
+	l.catchUp()
+	return nil
+}
+
+// catchUp takes those that waited into the ring as far as nothing is missing, and forgets those that came otherwise. taking is held.
+func (l *Log) catchUp() {
+	for {
+		e, there := l.ahead[l.filed+1]
+		if !there {
+			break
+		}
+		l.keep(e.ev)
+	}
+	for index, e := range l.ahead {
+		if index <= l.filed {
+			close(e.known)
+			delete(l.ahead, index)
+		}
+	}
 }
 
 // Follow takes what other hubs have filed. The codes are those of the store.
 func (l *Log) Follow(ctx context.Context) error {
 	l.taking.Lock()
 	defer l.taking.Unlock()
+	defer l.catchUp()
 	return l.load(ctx, math.MaxUint64, nil)
 }
 
