@@ -107,11 +107,12 @@ func lost(l *store.Ledger, before map[string]protocol.Head, m message.Hello) boo
 }
 
 // standing says which document of the agent this hub never made, if there is one,
-// and whether the agent has just those that the ledger has. An epoch above the
+// and whether the ledger knows of all that the agent has: each document is the one that was sent last, or one
+// between the last acknowledged and that. So is the one of a hub that died with another on its way. An epoch above the
 // agent's was raised by the operator, who knows of the loss. digests is nil where only
 // heads were said, as in a report.
-func standing(l *store.Ledger, epoch uint64, applied map[string]protocol.Head, digests map[string]string) (behind string, inStep bool) {
-	inStep = true
+func standing(l *store.Ledger, epoch uint64, applied map[string]protocol.Head, digests map[string]string) (behind string, known bool) {
+	known = true
 	last := protocol.Head{Epoch: epoch, Version: Latest(*l)}
 	for _, leaf := range slices.Sorted(maps.Keys(applied)) {
 		has := applied[leaf]
@@ -119,7 +120,8 @@ func standing(l *store.Ledger, epoch uint64, applied map[string]protocol.Head, d
 		if ok && has == s.Head && (digests == nil || digests[leaf] == s.Sealed) {
 			continue
 		}
-		inStep = false
+		acked, was := l.Acked[leaf]
+		known = known && ok && was && has.Epoch == epoch && s.Head.Newer(has) && !acked.Newer(has)
 		if !ok {
 			s.Head = last
 		}
@@ -131,8 +133,8 @@ func standing(l *store.Ledger, epoch uint64, applied map[string]protocol.Head, d
 		}
 	}
 	for leaf := range l.Sent {
-		_, ok := applied[leaf]
-		inStep = inStep && ok
+		_, has := applied[leaf]
+		known = known && has // else it may be a disk of before
 	}
-	return behind, inStep
+	return behind, known
 }

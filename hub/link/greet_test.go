@@ -78,11 +78,11 @@ func TestStanding(t *testing.T) {
 		return m
 	}
 	for _, c := range []struct {
-		name           string
-		epoch          uint64
-		applied        map[string]protocol.Head
-		digests        map[string]string
-		behind, inStep bool
+		name          string
+		epoch         uint64
+		applied       map[string]protocol.Head
+		digests       map[string]string
+		behind, known bool
 	}{
 		{"in step", 2, both(h(2, 5), h(2, 6)), good, false, true},
 		{"in step, without digests", 2, both(h(2, 5), h(2, 6)), nil, false, true},
@@ -96,9 +96,26 @@ func TestStanding(t *testing.T) {
 		{"a shard that went", 2, more(7), good, false, false},
 		{"a shard that this hub never made", 2, more(8), good, true, false},
 	} {
-		behind, inStep := standing(l, c.epoch, c.applied, c.digests)
-		if (behind != "") != c.behind || inStep != c.inStep {
-			t.Errorf("%s: behind %q, in step %t", c.name, behind, inStep)
+		behind, known := standing(l, c.epoch, c.applied, c.digests)
+		if (behind != "") != c.behind || known != c.known {
+			t.Errorf("%s: behind %q, known %t", c.name, behind, known)
+		}
+	}
+	l.Acked = both(h(2, 5), h(2, 3))
+	for _, c := range []struct {
+		name    string
+		epoch   uint64
+		applied map[string]protocol.Head
+		known   bool
+	}{
+		{"a document was on its way", 2, both(h(2, 5), h(2, 3)), true},
+		{"two were, and one came", 2, both(h(2, 5), h(2, 4)), true},
+		{"older than what it acknowledged", 2, both(h(2, 5), h(2, 2)), false},
+		{"a document is gone", 2, map[string]protocol.Head{"hold": h(2, 5)}, false},
+		{"the operator has raised the epoch", 3, both(h(2, 5), h(2, 3)), false},
+	} {
+		if behind, known := standing(l, c.epoch, c.applied, nil); behind != "" || known != c.known {
+			t.Errorf("%s: behind %q, known %t", c.name, behind, known)
 		}
 	}
 }

@@ -229,7 +229,7 @@ func (c *hearing) welcome(agent string, l *store.Ledger, m message.Hello, v verd
 	heads(&answer, l, m.Incarnation)
 	answer.HubHead = c.sender.hubHead(c.contacts.see(agent).told)
 	answer.Reported = c.cfg.Reports.Reported(agent, m.Session)
-	behind, inStep := standing(l, c.cfg.Start.Epoch(), m.Applied, m.Digests)
+	behind, known := standing(l, c.cfg.Start.Epoch(), m.Applied, m.Digests)
 	announced := c.sender.announceNonce()
 	c.contacts.with(agent, func(k *contact) {
 		switch {
@@ -250,7 +250,7 @@ func (c *hearing) welcome(agent string, l *store.Ledger, m message.Hello, v verd
 		k.greeted, k.nextSync = m.Session, answer.At.Add(syncPause())
 		if p != proofNone {
 			was := k.progress.stage
-			k.progress.judge(behind, inStep, true, m.Session, answer.At)
+			k.progress.judge(behind, known, true, m.Session, answer.At)
 			moved = k.progress.stage != was
 			if m.EventTail > 0 {
 				clear(k.tail)

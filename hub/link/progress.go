@@ -35,14 +35,14 @@ type progress struct {
 }
 
 // judge moves the stage along after a Hello, or another message that counts.
-func (p *progress) judge(behind string, inStep, hello bool, session string, now time.Time) {
+func (p *progress) judge(behind string, known, hello bool, session string, now time.Time) {
 	switch {
 	case behind != "":
 		p.to(stageBehind, now)
 		p.why, p.byHello = behind, hello
 	case p.stage == stageBehind && p.byHello && !hello:
 	case p.stage == stageReady:
-	case inStep:
+	case known:
 		p.to(stageReady, now)
 	case p.stage != stageAdopting || p.greeting != session:
 		p.to(stageAdopting, now)

@@ -40,6 +40,7 @@ const (
 // hold that was accepted is fenced, none fails, nobody is given another boot, and all racks come back into step.
 func TestManyRacksOfTwoHubs(t *testing.T) {
 	c := startCluster(t)
+	kv := c.open() // the nodes have found one another
 	a := newSite(t, 0, mosquitto)
 	a.shares(c, "a", a.hub.DataDir)
 	aHub := a.apart("a")
@@ -50,7 +51,6 @@ func TestManyRacksOfTwoHubs(t *testing.T) {
 	b.shares(c, "b", filepath.Join(a.dir, "other"))
 	bHub := b.apart("b")
 	b.comes(bHub)
-	kv := c.open()
 	first := ownerOfAll(t, kv, 0)
 	one, other, dies := a, &b, aHub
 	if first == "b" {
