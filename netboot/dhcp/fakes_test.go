@@ -39,7 +39,7 @@ func (m *memLeases) Load(string) ([]netboot.Lease, error) {
 	return out, nil
 }
 
-func (m *memLeases) Put(_ context.Context, l netboot.Lease) error {
+func (m *memLeases) Put(_ context.Context, leases ...netboot.Lease) error {
 	if m.putGate != nil {
 		<-m.putGate
 	}
@@ -48,7 +48,9 @@ func (m *memLeases) Put(_ context.Context, l netboot.Lease) error {
 	if m.broken {
 		return errors.New("disk full")
 	}
-	m.leases[l.Address] = l
+	for _, l := range leases {
+		m.leases[l.Address] = l
+	}
 	return nil
 }
 
