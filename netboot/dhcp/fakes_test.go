@@ -187,6 +187,11 @@ func newWorld(tb testing.TB, answer protocol.BootAnswer) *world {
 	return w
 }
 
+// respond answers a packet, and waits for the disk.
+func (w *world) respond(ctx context.Context, raw []byte, peer netip.AddrPort, boot bool) reply {
+	return w.respondLater(ctx, raw, peer, boot, nil)
+}
+
 // handle answers a packet that came to port 67.
 func (w *world) handle(ctx context.Context, raw []byte, peer netip.AddrPort) ([]byte, netip.AddrPort) {
 	out := w.respond(ctx, raw, peer, false)

@@ -11,14 +11,8 @@ import (
 	"rackboot/protocol/resource"
 )
 
-// respond answers one packet; boot says that it came to the port of PXE boot
-// servers.
-func (s *Server) respond(ctx context.Context, raw []byte, peer netip.AddrPort, boot bool) reply {
-	return s.respondLater(ctx, raw, peer, boot, nil)
-}
-
-// respondLater answers one packet, whose bytes it does not keep. If later is not nil, an answer that
-// waits for the disk may be given to it, once, in place of being returned.
+// respondLater answers one packet, whose bytes it does not keep; boot says that it came to the port of PXE boot
+// servers. If later is not nil, an answer that waits for the disk may be given to it, once, in place of being returned.
 func (s *Server) respondLater(ctx context.Context, raw []byte, peer netip.AddrPort, boot bool, later func(reply)) reply {
 	r, err := parse(raw, peer)
 	if err != nil {

@@ -76,20 +76,30 @@ func (s *Server) grant(ctx context.Context, r *request, sc scope, a protocol.Boo
 		return nak(r, sc.seg, why(placeHere, leasing.HoldForeign)), resultNak
 	}
 	l := netboot.Lease{Segment: s.cfg.Segment, Address: addr, MAC: r.mac, Server: a.Server, Expires: now.Add(sc.leaseTime())}
+	g := granted{r: r, sc: sc, answer: a, lease: l, old: old}
 	if r.later == nil {
-		return s.granted(ctx, r, sc, a, l, old, s.records.Put(ctx, l))
+		return g.written(ctx, s, s.records.Put(ctx, l))
 	}
 	s.writer.Put(ctx, leasing.Written[netboot.Lease]{Lease: l, Then: func(ctx context.Context, err error) {
 		defer s.metrics.Recover(s.log)
-		p, result := s.granted(ctx, r, sc, a, l, old, err)
+		p, result := g.written(ctx, s, err)
 		r.later(s.conclude(r, p, result))
 	}})
 	return nil, resultLater
 }
 
-// granted makes the ACK of a lease that is on disk, unless there was an error of writing it. Its client leaves the old
-// address, if it had another one.
-func (s *Server) granted(ctx context.Context, r *request, sc scope, a protocol.BootAnswer, l netboot.Lease, old netip.Addr, err error) (*dhcpv4.DHCPv4, string) {
+// granted is a lease that is on its way to the disk.
+type granted struct {
+	r      *request
+	sc     scope
+	answer protocol.BootAnswer
+	lease  netboot.Lease
+	old    netip.Addr // that its client leaves; invalid if it had no other
+}
+
+// written makes the ACK of a lease that is on disk, unless there was an error of writing it.
+func (g granted) written(ctx context.Context, s *Server, err error) (*dhcpv4.DHCPv4, string) {
+	r, sc, a, l, old := g.r, g.sc, g.answer, g.lease, g.old
 	if err != nil {
 		s.pool.withdraw(r.mac)
 		s.log.Error("lease not stored", "mac", r.mac, "address", l.Address.String(), "err", err)

@@ -70,14 +70,14 @@ func (s *Server) close() {
 func (s *Server) Answer(ctx context.Context, p leasing.Packet[net.PacketConn]) (netip.AddrPort, error) {
 	at, conn := p.At, p.Mark // the packet itself has gone when its lease is on disk
 	out := s.respondLater(ctx, p.Data, p.From, s.boot != nil && conn == s.boot, func(out reply) {
-		to, err := s.sendAny(conn, out)
+		to, err := out.sendBy(s, conn)
 		s.metrics.Sent(s.log, at, to, err)
 	})
-	return s.sendAny(conn, out)
+	return out.sendBy(s, conn)
 }
 
-// sendAny sends a reply, if there is one, and returns where it went.
-func (s *Server) sendAny(conn net.PacketConn, out reply) (netip.AddrPort, error) {
+// sendBy sends a reply, if there is one, and returns where it went.
+func (out reply) sendBy(s *Server, conn net.PacketConn) (netip.AddrPort, error) {
 	if out.raw == nil {
 		return netip.AddrPort{}, nil
 	}
