@@ -34,12 +34,13 @@ type Lease struct {
 }
 
 // LeaseStore keeps leases, one per segment and address: a Put replaces what the
-// store has for that address. Put and Delete are on disk when they return
-// (RFC 2131 section 3.1 step 4: commit before DHCPACK; RFC 8415 section 18.3: a REPLY
-// commits). It is safe for concurrent use; concurrent Puts should share one fsync.
+// store has for those addresses, all of them or, with an error, none that it knows of.
+// Put and Delete are on disk when they return (RFC 2131 section 3.1 step 4: commit
+// before DHCPACK; RFC 8415 section 18.3: a REPLY commits). It is safe for concurrent
+// use; concurrent Puts should share one fsync, and those of one call do.
 type LeaseStore[L Lease | Lease6] interface {
 	Load(segment string) ([]L, error)
-	Put(ctx context.Context, lease L) error
+	Put(ctx context.Context, leases ...L) error
 	Delete(ctx context.Context, lease L) error
 }
 

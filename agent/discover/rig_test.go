@@ -33,13 +33,15 @@ func (m *memLeases) Load(segment string) (leases []netboot.Lease, err error) {
 	return leases, nil
 }
 
-func (m *memLeases) Put(_ context.Context, l netboot.Lease) error {
+func (m *memLeases) Put(_ context.Context, leases ...netboot.Lease) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.leases == nil {
 		m.leases = map[netip.Addr]netboot.Lease{}
 	}
-	m.leases[l.Address] = l
+	for _, l := range leases {
+		m.leases[l.Address] = l
+	}
 	return nil
 }
 

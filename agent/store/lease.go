@@ -43,9 +43,16 @@ func (ls *Leases[L]) Load(segment string) (all []L, err error) {
 	return all, err
 }
 
-// Put writes a lease; writers that come together share one fsync, of both versions.
-func (ls *Leases[L]) Put(ctx context.Context, l L) error {
-	return ls.disk.db.Batch(ctx, func(t state.Txn) error { return put(t, ls.key(l), l) })
+// Put writes leases; writers that come together share one fsync, of both versions.
+func (ls *Leases[L]) Put(ctx context.Context, leases ...L) error {
+	return ls.disk.db.Batch(ctx, func(t state.Txn) error {
+		for _, l := range leases {
+			if err := put(t, ls.key(l), l); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // Delete forgets a lease.

@@ -41,6 +41,9 @@ func TestLeases(t *testing.T) {
 		})
 	}
 	writers.Wait()
+	if err := s.Leases4.Put(t.Context(), four("c", "10.7.0.1"), four("c", "10.7.0.2"), four("c", "10.7.0.1")); err != nil { // by one call
+		t.Fatal(err)
+	}
 	last := six("a", "2001:db8::1")
 	last.Client, last.MAC, last.Declined = "uuid:4c4c4544-0031-3510-8031-b4c04f435331", "", false
 	for range 2 {
@@ -65,6 +68,7 @@ func TestLeases(t *testing.T) {
 		"a":  {[]netboot.Lease{four("a", "10.7.0.1")}, []netboot.Lease6{last}},
 		"b":  {nil, []netboot.Lease6{six("b", "2001:db8::1")}},
 		"a6": {},
+		"c":  {[]netboot.Lease{four("c", "10.7.0.1"), four("c", "10.7.0.2")}, nil},
 		"":   {},
 	} {
 		got, err := s.Leases4.Load(segment)

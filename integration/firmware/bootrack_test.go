@@ -193,6 +193,6 @@ func (*bootRack) Report(context.Context, netip.Addr, string, protocol.ProbeRepor
 
 func (*bootRack) Load(string) ([]netboot.Lease, error) { return nil, nil }
 
-func (*bootRack) Put(context.Context, netboot.Lease) error { return nil }
+func (*bootRack) Put(context.Context, ...netboot.Lease) error { return nil }
 
 func (*bootRack) Delete(context.Context, netboot.Lease) error { return nil }

@@ -222,5 +222,5 @@ func (chainRack) Report(_ context.Context, _ netip.Addr, token string, r protoco
 }
 
 func (chainRack) Load(string) ([]netboot.Lease, error)        { return nil, nil }
-func (chainRack) Put(context.Context, netboot.Lease) error    { return nil }
+func (chainRack) Put(context.Context, ...netboot.Lease) error { return nil }
 func (chainRack) Delete(context.Context, netboot.Lease) error { return nil }

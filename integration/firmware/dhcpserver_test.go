@@ -94,8 +94,8 @@ type openLeases struct {
 	mu           sync.Mutex
 }
 
-func (o *openLeases) Put(ctx context.Context, l netboot.Lease) error {
-	if err := o.Leases.Put(ctx, l); err != nil {
+func (o *openLeases) Put(ctx context.Context, leases ...netboot.Lease) error {
+	if err := o.Leases.Put(ctx, leases...); err != nil {
 		return err
 	}
 	return o.publish()

@@ -128,7 +128,7 @@ func (r *rack6) Segment(name string) (resource.SegmentIntent, bool) {
 
 // Load, Put and Delete implement netboot.LeaseStore[netboot.Lease6].
 func (*rack6) Load(string) ([]netboot.Lease6, error)        { return nil, nil }
-func (*rack6) Put(context.Context, netboot.Lease6) error    { return nil }
+func (*rack6) Put(context.Context, ...netboot.Lease6) error { return nil }
 func (*rack6) Delete(context.Context, netboot.Lease6) error { return nil }
 
 // routerAdvert is what the segment's router says of itself (RFC 4861 section 4.2).

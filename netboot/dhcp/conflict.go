@@ -15,7 +15,7 @@ const (
 	probeBudget = 280 * time.Millisecond
 	// probeTries is how many addresses are tried for one DISCOVER.
 	probeTries = 8
-	// probeSlots is how many workers may wait for probes at once; the others keep
+	// probeSlots is how many packets may wait for probes at once; the others keep
 	// answering. A DISCOVER that finds none free is answered without a probe.
 	probeSlots = workerCount * 3 / 4
 )
@@ -37,6 +37,7 @@ func (s *Server) ask(ctx context.Context, r *request, addr netip.Addr) probed {
 	default:
 		return probeSkipped
 	}
+	leasing.Waits(ctx)
 	by, used, err := s.link.inUse(ctx, addr, mac48(r.ClientHWAddr))
 	switch {
 	case err != nil:

@@ -2,7 +2,6 @@ package dhcp
 
 import (
 	"errors"
-	"slices"
 
 	"github.com/insomniacslk/dhcp/dhcpv4"
 )
@@ -29,14 +28,9 @@ const (
 
 var errOverload = errors.New("malformed options in file or sname")
 
-// decode reads a message. The codec wants the END option, which some clients leave
-// out when their last option fills the packet, and does not read the options that
-// option 52 says are in `file` and `sname`: both are done here.
+// decode reads a message, with the options that option 52 says are in `file` and `sname`.
 func decode(raw []byte) (*dhcpv4.DHCPv4, error) {
-	if len(raw) > optionsAt && !ended(raw[optionsAt:]) {
-		raw = append(slices.Clip(raw), optionEnd)
-	}
-	p, err := dhcpv4.FromBytes(raw)
+	p, err := readMessage(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -75,22 +69,4 @@ func messageType(options []byte) byte {
 		options = options[2+int(options[1]):]
 	}
 	return 0
-}
-
-// ended says whether the options have an END, or are cut off so that none would
-// help: only a list of whole options that lacks nothing but its END has not.
-func ended(options []byte) bool {
-	for len(options) > 0 {
-		switch {
-		case options[0] == optionPad:
-			options = options[1:]
-			continue
-		case options[0] == optionEnd:
-			return true
-		case len(options) < 2 || len(options) < 2+int(options[1]):
-			return true
-		}
-		options = options[2+int(options[1]):]
-	}
-	return false
 }

@@ -30,7 +30,7 @@
 // # Order of effects
 //
 // A REQUEST is answered with an ACK only after [netboot.LeaseStore] has the lease
-// on disk. Offers are held in memory only, for [leasing.OfferHold]; an address is chosen
+// on disk; those of leases that were written together go out together. Offers are held in memory only, for [leasing.OfferHold]; an address is chosen
 // by a hash of the MAC, so that a restart between OFFER and REQUEST most often
 // finds the same one.
 //
@@ -52,9 +52,10 @@
 //
 // # Limits
 //
-// Packets wait in a queue of [leasing.QueueLength] for one of [workerCount] workers, those whose
-// answer waits for the disk apart from the others; a packet that finds its queue full is dropped
-// and counted. At most [probeSlots] of
+// Packets wait in a queue of [leasing.QueueLength], those whose answer waits for the disk apart from the
+// others; each queue has one that answers, and up to [workerCount] packets in work while the others of them
+// wait. A packet that finds its queue full is dropped and counted. Leases that are granted wait in a queue of the
+// same length for one goroutine that writes, and their ACKs for another that sends all of one fsync. At most [probeSlots] of
 // them wait for probes. Clients that are no machines of ours but may have a lease hold
 // a part of the pool at most ([leasing.GuestShare]), and with BMCs that are known by a prefix never
 // the addresses that machines of ours may need ([netboot.Service]); after a restart those of

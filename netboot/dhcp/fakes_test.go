@@ -39,7 +39,7 @@ func (m *memLeases) Load(string) ([]netboot.Lease, error) {
 	return out, nil
 }
 
-func (m *memLeases) Put(_ context.Context, l netboot.Lease) error {
+func (m *memLeases) Put(_ context.Context, leases ...netboot.Lease) error {
 	if m.putGate != nil {
 		<-m.putGate
 	}
@@ -48,7 +48,9 @@ func (m *memLeases) Put(_ context.Context, l netboot.Lease) error {
 	if m.broken {
 		return errors.New("disk full")
 	}
-	m.leases[l.Address] = l
+	for _, l := range leases {
+		m.leases[l.Address] = l
+	}
 	return nil
 }
 
@@ -183,6 +185,11 @@ func newWorld(tb testing.TB, answer protocol.BootAnswer) *world {
 	}
 	w.restart(tb)
 	return w
+}
+
+// respond answers a packet, and waits for the disk.
+func (w *world) respond(ctx context.Context, raw []byte, peer netip.AddrPort, boot bool) reply {
+	return w.respondLater(ctx, raw, peer, boot, nil)
 }
 
 // handle answers a packet that came to port 67.

@@ -2,6 +2,7 @@ package dhcp
 
 import (
 	"context"
+	"log/slog"
 	"net/netip"
 
 	"github.com/insomniacslk/dhcp/dhcpv4"
@@ -10,19 +11,28 @@ import (
 	"rackboot/protocol/resource"
 )
 
-// respond answers one packet; boot says that it came to the port of PXE boot
-// servers.
-func (s *Server) respond(ctx context.Context, raw []byte, peer netip.AddrPort, boot bool) reply {
+// respondLater answers one packet, whose bytes it does not keep; boot says that it came to the port of PXE boot
+// servers. If later is not nil, an answer that waits for the disk may be given to it, once, in place of being returned.
+func (s *Server) respondLater(ctx context.Context, raw []byte, peer netip.AddrPort, boot bool, later func(reply)) reply {
 	r, err := parse(raw, peer)
 	if err != nil {
 		s.metrics.Packets.WithLabelValues(typeUnknown, resultMalformed).Inc()
 		s.log.Debug("dhcp packet not understood", "peer", peer.String(), "err", err)
 		return reply{}
 	}
-	r.boot = boot
+	r.boot, r.later = boot, later
 	p, result := s.answer(ctx, r)
+	if result == resultLater {
+		return reply{}
+	}
+	return s.conclude(r, p, result)
+}
+
+// conclude counts and tells what became of a packet, and makes its reply.
+func (s *Server) conclude(r *request, p *dhcpv4.DHCPv4, result string) reply {
 	var out []byte
 	if p != nil {
+		var err error
 		if out, err = encode(r, p); err != nil {
 			result = resultUnsendable
 			s.log.Error("dhcp reply not sent", "mac", r.mac, "err", err, "hint", protocol.HintOf(err))
@@ -30,7 +40,9 @@ func (s *Server) respond(ctx context.Context, raw []byte, peer netip.AddrPort, b
 	}
 	s.metrics.Packets.WithLabelValues(typeLabel(r.kind), result).Inc()
 	s.answers.Traced(r.question, typeLabel(r.kind), result)
-	s.log.Debug("dhcp packet", "mac", r.mac, "type", typeLabel(r.kind), "class", r.class, "result", result)
+	if s.log.Enabled(context.Background(), slog.LevelDebug) { // its fields are allocated
+		s.log.Debug("dhcp packet", "mac", r.mac, "type", typeLabel(r.kind), "class", r.class, "result", result)
+	}
 	if out == nil {
 		return reply{}
 	}

@@ -67,21 +67,45 @@ func (s *Server) recover(ctx context.Context, r *request, sc scope, a protocol.B
 }
 
 // grant writes the lease and only then makes the ACK (RFC 2131 section 3.1 step
-// 4). Without the write there is no ACK: the client asks again.
+// 4). Without the write there is no ACK: the client asks again. Of a packet whose answer may be
+// given later, whoever wrote the lease makes and sends the ACK.
 func (s *Server) grant(ctx context.Context, r *request, sc scope, a protocol.BootAnswer, addr netip.Addr) (*dhcpv4.DHCPv4, string) {
 	now := s.now()
 	old, ok := s.pool.claim(sc, r.mac, addr, now)
 	if !ok {
 		return nak(r, sc.seg, why(placeHere, leasing.HoldForeign)), resultNak
 	}
-	d := sc.leaseTime()
-	l := netboot.Lease{Segment: s.cfg.Segment, Address: addr, MAC: r.mac, Server: a.Server, Expires: now.Add(d)}
-	if err := s.records.Put(ctx, l); err != nil {
+	l := netboot.Lease{Segment: s.cfg.Segment, Address: addr, MAC: r.mac, Server: a.Server, Expires: now.Add(sc.leaseTime())}
+	g := granted{r: r, sc: sc, answer: a, lease: l, old: old}
+	if r.later == nil {
+		return g.written(ctx, s, s.records.Put(ctx, l))
+	}
+	s.writer.Put(ctx, leasing.Written[netboot.Lease]{Lease: l, Then: func(ctx context.Context, err error) {
+		defer s.metrics.Recover(s.log)
+		p, result := g.written(ctx, s, err)
+		r.later(s.conclude(r, p, result))
+	}})
+	return nil, resultLater
+}
+
+// granted is a lease that is on its way to the disk.
+type granted struct {
+	r      *request
+	sc     scope
+	answer protocol.BootAnswer
+	lease  netboot.Lease
+	old    netip.Addr // that its client leaves; invalid if it had no other
+}
+
+// written makes the ACK of a lease that is on disk, unless there was an error of writing it.
+func (g granted) written(ctx context.Context, s *Server, err error) (*dhcpv4.DHCPv4, string) {
+	r, sc, a, l, old := g.r, g.sc, g.answer, g.lease, g.old
+	if err != nil {
 		s.pool.withdraw(r.mac)
-		s.log.Error("lease not stored", "mac", r.mac, "address", addr.String(), "err", err)
+		s.log.Error("lease not stored", "mac", r.mac, "address", l.Address.String(), "err", err)
 		return nil, resultStoreError
 	}
-	s.pool.commit(l, sc, r.TransactionID, now)
+	s.pool.commit(l, sc, r.TransactionID, s.now())
 	if s.cfg.Granted != nil {
 		s.cfg.Granted(l)
 	}
@@ -96,6 +120,6 @@ func (s *Server) grant(ctx context.Context, r *request, sc scope, a protocol.Boo
 		p.ClientIPAddr = r.ClientIPAddr
 	}
 	network(p, sc.seg, a)
-	lease(p, addr, d)
+	lease(p, l.Address, sc.leaseTime())
 	return s.made(p, r, sc.seg, a, resultAck)
 }

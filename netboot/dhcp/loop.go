@@ -11,10 +11,22 @@ import (
 )
 
 // socket is a PacketConn whose packets say that they are of it: their replies go there.
-type socket struct{ net.PacketConn }
+type socket struct {
+	net.PacketConn
+	udp *net.UDPConn // the same; nil if it is another kind
+}
+
+func newSocket(conn net.PacketConn) socket {
+	udp, _ := conn.(*net.UDPConn)
+	return socket{conn, udp}
+}
 
 // ReadFrom implements leasing.Socket.
 func (s socket) ReadFrom(b []byte) (n int, from netip.AddrPort, by net.PacketConn, err error) {
+	if s.udp != nil { // an address that is not allocated
+		n, from, err = s.udp.ReadFromUDPAddrPort(b)
+		return n, netip.AddrPortFrom(from.Addr().Unmap(), from.Port()), s.PacketConn, err
+	}
 	n, addr, err := s.PacketConn.ReadFrom(b)
 	return n, addrPort(addr), s.PacketConn, err
 }
@@ -27,7 +39,7 @@ func (s *Server) loop(ctx context.Context) error {
 	var beside []func(context.Context)
 	if s.boot != nil {
 		beside = append(beside, func(ctx context.Context) {
-			if err := queue.Read(ctx, socket{s.boot}); err != nil {
+			if err := queue.Read(ctx, newSocket(s.boot)); err != nil {
 				s.log.Error("port of PXE boot servers is not served any more", "err", err)
 			}
 		})
@@ -39,7 +51,9 @@ func (s *Server) loop(ctx context.Context) error {
 			}
 		}, s.hunt)
 	}
-	return queue.Run(ctx, workerCount, socket{s.conn}, s.close, beside...)
+	return s.writer.While(ctx, func() error {
+		return queue.Run(ctx, workerCount, newSocket(s.conn), s.close, beside...)
+	})
 }
 
 func (s *Server) close() {
@@ -54,11 +68,20 @@ func (s *Server) close() {
 
 // Answer implements leasing.Server.
 func (s *Server) Answer(ctx context.Context, p leasing.Packet[net.PacketConn]) (netip.AddrPort, error) {
-	out := s.respond(ctx, p.Data, p.From, s.boot != nil && p.Mark == s.boot)
+	at, conn := p.At, p.Mark // the packet itself has gone when its lease is on disk
+	out := s.respondLater(ctx, p.Data, p.From, s.boot != nil && conn == s.boot, func(out reply) {
+		to, err := out.sendBy(s, conn)
+		s.metrics.Sent(s.log, at, to, err)
+	})
+	return out.sendBy(s, conn)
+}
+
+// sendBy sends a reply, if there is one, and returns where it went.
+func (out reply) sendBy(s *Server, conn net.PacketConn) (netip.AddrPort, error) {
 	if out.raw == nil {
 		return netip.AddrPort{}, nil
 	}
-	return out.to, s.send(p.Mark, out)
+	return out.to, s.send(conn, out)
 }
 
 // Asker implements leasing.Server: the hardware address and the type of message (option 53).
@@ -94,6 +117,10 @@ func (s *Server) send(conn net.PacketConn, out reply) error {
 			s.log.Debug("dhcp frame not sent", "to", out.to.String(), "err", err)
 		}
 		to = everybody()
+	}
+	if udp, ok := conn.(*net.UDPConn); ok {
+		_, err := udp.WriteToUDPAddrPort(out.raw, to)
+		return err
 	}
 	_, err := conn.WriteTo(out.raw, net.UDPAddrFromAddrPort(to))
 	return err

@@ -30,6 +30,9 @@ const (
 	resultUnsendable = "unsendable"   // the reply would be misread or does not fit
 )
 
+// resultLater is no result yet: the lease is on its way to the disk.
+const resultLater = ""
+
 const typeUnknown = leasing.TypeUnknown
 
 // typeLabel is the label `type`: the message types that clients send.
@@ -64,6 +67,7 @@ func newMetrics(s *Server) *metrics {
 		},
 	}, func() int { return s.pool.Count(leasing.Leased, s.now()) }, func() int { return s.pool.Count(leasing.Declined, s.now()) })
 	m.Gauge("rackboot_dhcp_foreign_servers", "Other DHCP servers seen within the last hour.", func() int { return s.strangers.count(s.now()) })
+	m.Gauge("rackboot_dhcp_leases_waiting", "Leases that were granted and wait to be written, and their ACKs with them.", s.writer.Waiting)
 	return &metrics{
 		Metrics: m,
 		probes:  m.Counter("rackboot_dhcp_probes_total", "ARP probes for addresses before they were offered, by result.", "result"),

@@ -36,6 +36,7 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		cfg:       cfg,
 		records:   records,
+		writer:    leasing.NewWriter(records),
 		pool:      newPool(leases),
 		strangers: newStrangers(),
 		decliners: leasing.NewDecliners(),

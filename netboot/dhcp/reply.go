@@ -31,7 +31,7 @@ const (
 
 // newReply begins a reply: header fields, options 53 and 54, and the echo of 61
 // (RFC 6842), 97 (RFC 4578 section 2.3), 118 (RFC 3011) and, byte for byte, 82
-// (RFC 3046), which the codec writes last. Relays drop what lacks it. The flags are
+// (RFC 3046), which is written last. Relays drop what lacks it. The flags are
 // those of the request, also through a relay: it reads them to reach the client.
 func newReply(r *request, seg resource.SegmentIntent, kind dhcpv4.MessageType) *dhcpv4.DHCPv4 {
 	p := &dhcpv4.DHCPv4{
@@ -44,7 +44,7 @@ func newReply(r *request, seg resource.SegmentIntent, kind dhcpv4.MessageType) *
 		ServerIPAddr:  net.IPv4zero,
 		GatewayIPAddr: r.GatewayIPAddr,
 		ClientHWAddr:  r.ClientHWAddr,
-		Options:       make(dhcpv4.Options),
+		Options:       make(dhcpv4.Options, usualOptions),
 	}
 	p.Options[dhcpv4.OptionDHCPMessageType.Code()] = []byte{byte(kind)}
 	p.Options[dhcpv4.OptionServerIdentifier.Code()] = r.serverID(seg.Address).AsSlice()
@@ -116,7 +116,7 @@ func addrBytes(addrs []netip.Addr) []byte {
 	return out
 }
 
-// encode writes the reply; the codec pads it to 300 bytes. A value or message
+// encode writes the reply, of 300 bytes at least. A value or message
 // that the client would misread is an unsupported error and not sent.
 func encode(r *request, p *dhcpv4.DHCPv4) ([]byte, error) {
 	for code, v := range p.Options {
@@ -130,7 +130,7 @@ func encode(r *request, p *dhcpv4.DHCPv4) ([]byte, error) {
 		limit = max(limit, int(binary.BigEndian.Uint16(v)))
 	}
 	limit = min(limit-headers, maxMessage)
-	out := p.ToBytes()
+	out := writeMessage(p)
 	if len(out) > limit {
 		return nil, protocol.Errorf(protocol.CodeUnsupported, "DHCP reply", "message has %d bytes, and the client takes %d", len(out), limit).
 			WithHint("shorten the segment's baseURL or its lists of addresses")

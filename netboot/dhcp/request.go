@@ -36,6 +36,8 @@ type request struct {
 	peer   netip.AddrPort
 	// boot says that the packet came to the port of PXE boot servers.
 	boot bool
+	// later takes the answer once its lease is on disk; nil waits for that.
+	later func(reply)
 	// question is what was decided about; nil before.
 	question *leasing.Question
 }

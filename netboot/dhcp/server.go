@@ -62,6 +62,7 @@ type Server struct {
 	pool      *pool
 	answers   *leasing.Answers
 	records   leasing.Records[netboot.Lease]
+	writer    *leasing.Writer[netboot.Lease]
 	strangers *strangers
 	decliners *leasing.Decliners
 	shortages *leasing.Shortages

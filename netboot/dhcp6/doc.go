@@ -47,7 +47,7 @@
 //
 // # Limits
 //
-// Messages wait in a queue of [leasing.QueueLength] for one of [workerCount] workers; one that
+// Messages wait in a queue of [leasing.QueueLength] for an answer, [workerCount] of them in work at once; one that
 // finds the queue full is dropped and counted. At most [maxBindings] machines are
 // remembered, at most [maxGuests] of which are not ours, with their half of a small
 // pool; at most [maxResting] declined addresses rest. Reconfigure, authentication,

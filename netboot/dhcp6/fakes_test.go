@@ -37,13 +37,15 @@ func (m *memLeases) Load(string) ([]netboot.Lease6, error) {
 	return out, nil
 }
 
-func (m *memLeases) Put(_ context.Context, l netboot.Lease6) error {
+func (m *memLeases) Put(_ context.Context, leases ...netboot.Lease6) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.broken {
 		return errors.New("disk full")
 	}
-	m.leases[l.Address] = l
+	for _, l := range leases {
+		m.leases[l.Address] = l
+	}
 	return nil
 }
 

@@ -72,7 +72,7 @@ func (r *rack6) Resolve(c protocol.BootClient) protocol.BootAnswer {
 }
 
 func (*rack6) Load(string) ([]netboot.Lease6, error)        { return nil, nil }
-func (*rack6) Put(context.Context, netboot.Lease6) error    { return nil }
+func (*rack6) Put(context.Context, ...netboot.Lease6) error { return nil }
 func (*rack6) Delete(context.Context, netboot.Lease6) error { return nil }
 
 // TestHTTPv6Boot: the whole flow against the production servers; the row numbers are of

@@ -101,7 +101,7 @@ func (r *rack) Segment(string) (resource.SegmentIntent, bool) {
 func (r *rack) Resolve(protocol.BootClient) protocol.BootAnswer { return r.answer }
 
 func (r *rack) Load(string) ([]netboot.Lease, error)        { return nil, nil }
-func (r *rack) Put(context.Context, netboot.Lease) error    { return nil }
+func (r *rack) Put(context.Context, ...netboot.Lease) error { return nil }
 func (r *rack) Delete(context.Context, netboot.Lease) error { return nil }
 func (r *rack) Report(_ context.Context, _ netip.Addr, tok string, rep protocol.ProbeReport) error {
 	if tok != token {

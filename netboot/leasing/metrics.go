@@ -1,6 +1,11 @@
 package leasing
 
 import (
+	"log/slog"
+	"net/netip"
+	"runtime/debug"
+	"time"
+
 	"github.com/prometheus/client_golang/prometheus"
 
 	"rackboot/netboot/guard"
@@ -61,6 +66,26 @@ func NewMetrics(segment string, w Words, leases, resting func() int) *Metrics {
 	m.Gauge(w.Names.Leases, w.Protocol+" leases that run.", leases)
 	m.Gauge(w.Names.Resting, w.Addresses+" that are not offered because they were found in use.", resting)
 	return m
+}
+
+// Sent counts the reply to a packet that came at a time; the zero AddrPort says that there is none.
+func (m *Metrics) Sent(log *slog.Logger, at time.Time, to netip.AddrPort, err error) {
+	switch {
+	case !to.IsValid():
+	case err != nil:
+		m.sendErrors.Inc()
+		log.Warn("dhcp reply not sent", "to", to.String(), "err", err)
+	default:
+		m.latency.Observe(time.Since(at).Seconds())
+	}
+}
+
+// Recover, deferred, ends a panic of work on a packet, which costs that packet, not the server.
+func (m *Metrics) Recover(log *slog.Logger) {
+	if v := recover(); v != nil {
+		m.Packets.WithLabelValues(TypeUnknown, ResultPanic).Inc()
+		log.Error("dhcp packet caused a panic", "panic", v, "stack", string(debug.Stack()))
+	}
 }
 
 // Gauge adds a value that is read when somebody asks.

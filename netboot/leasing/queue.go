@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -25,25 +24,28 @@ type Packet[M any] struct {
 	From netip.AddrPort
 	Mark M
 
+	// At is when it came.
+	At time.Time
+
 	buf *[PacketSize]byte
-	at  time.Time
 }
 
 // Server answers packets, several at once.
 type Server[M any] interface {
 	// Answer sends the reply to a packet and returns where it went; the zero AddrPort
-	// says that there is none. An error says that the reply was not sent.
+	// says that there is none, or that it is sent later: see [Metrics.Sent]. An error says that the
+	// reply was not sent. It calls [Waits] before it waits.
 	Answer(ctx context.Context, p Packet[M]) (to netip.AddrPort, err error)
 	// Asker takes a first look at a packet, which may be anything. It is called for each, by
 	// whoever reads.
 	Asker(data []byte, from netip.AddrPort) Asker
 	// Writes reports whether the answer to a packet may wait for the disk, as an ACK does. Such
-	// packets have workers of their own: an OFFER waits for no lease of others.
+	// packets have a lane of their own: an OFFER waits for no lease of others.
 	Writes(a Asker) bool
 }
 
-// Queue takes packets from sockets to workers, by two lanes: of packets whose answer may wait for
-// the disk, and of the others. What does not fit is dropped and counted; so is what is beyond the
+// Queue takes packets from sockets to the server, by two lanes: of packets whose answer may wait for
+// the disk, and of the others. In each, packets are taken one after the other by whoever has its turn. What does not fit is dropped and counted; so is what is beyond the
 // share of its [Asker] where the lane is half full.
 type Queue[M any] struct {
 	server  Server[M]
@@ -63,9 +65,9 @@ func NewQueue[M any](s Server[M], m *Metrics, log *slog.Logger) *Queue[M] {
 }
 
 // Run reads a socket until ctx ends or the socket breaks, which is an unavailable error,
-// and returns when no packet is in work any more. Each lane has so many workers. beside is what
-// else is done meanwhile; stop closes all that is read.
-func (q *Queue[M]) Run(ctx context.Context, workers int, s Socket[M], stop func(), beside ...func(context.Context)) error {
+// and returns when no packet is in work any more. Of each lane so many packets are in work at once, all but
+// one of which wait. beside is what else is done meanwhile; stop closes all that is read.
+func (q *Queue[M]) Run(ctx context.Context, most int, s Socket[M], stop func(), beside ...func(context.Context)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	stopped := make(chan struct{})
 	context.AfterFunc(ctx, func() {
@@ -74,15 +76,12 @@ func (q *Queue[M]) Run(ctx context.Context, workers int, s Socket[M], stop func(
 	})
 	var working, others sync.WaitGroup
 	lanes := [...]chan Packet[M]{q.packets, q.writes}
-	for _, lane := range lanes {
-		for range workers {
-			working.Go(func() {
-				for p := range lane {
-					q.work(ctx, p)
-					q.buffers.Put(p.buf)
-				}
-			})
-		}
+	for _, packets := range lanes {
+		l := &lane[M]{packets: packets, most: most}
+		l.serve(ctx, &working, func(ctx context.Context, p Packet[M]) {
+			q.work(ctx, p)
+			q.buffers.Put(p.buf)
+		})
 	}
 	for _, f := range beside {
 		others.Go(func() { f(ctx) })
@@ -130,7 +129,7 @@ func (q *Queue[M]) Read(ctx context.Context, s Socket[M]) error {
 			continue
 		}
 		select {
-		case lane <- Packet[M]{Data: buf[:n], From: from, Mark: mark, buf: buf, at: now}:
+		case lane <- Packet[M]{Data: buf[:n], From: from, Mark: mark, At: now, buf: buf}:
 		default:
 			q.buffers.Put(buf)
 			q.metrics.Drops.Inc()
@@ -140,23 +139,12 @@ func (q *Queue[M]) Read(ctx context.Context, s Socket[M]) error {
 
 // work answers one packet. A panic costs that packet, not the server.
 func (q *Queue[M]) work(ctx context.Context, p Packet[M]) {
-	defer func() {
-		if v := recover(); v != nil {
-			q.metrics.Packets.WithLabelValues(TypeUnknown, ResultPanic).Inc()
-			q.log.Error("dhcp packet caused a panic", "panic", v, "stack", string(debug.Stack()))
-		}
-	}()
+	defer q.metrics.Recover(q.log)
 	if ctx.Err() != nil { // the socket is closed; what waits in the queue finds no way out
 		return
 	}
-	switch to, err := q.server.Answer(ctx, p); {
-	case !to.IsValid():
-	case err != nil:
-		q.metrics.sendErrors.Inc()
-		q.log.Warn("dhcp reply not sent", "to", to.String(), "err", err)
-	default:
-		q.metrics.latency.Observe(time.Since(p.at).Seconds())
-	}
+	to, err := q.server.Answer(ctx, p)
+	q.metrics.Sent(q.log, p.At, to, err)
 }
 
 // Pause waits, and reports whether ctx goes on.

@@ -20,15 +20,17 @@ func (r Records[L]) Load(op, segment string) ([]L, error) {
 	return all, nil
 }
 
-// Put writes a lease.
-func (r Records[L]) Put(ctx context.Context, l L) error {
+// Put writes leases, all by one fsync.
+func (r Records[L]) Put(ctx context.Context, leases ...L) error {
+	Waits(ctx)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), StoreTimeout)
 	defer cancel()
-	return r.Store.Put(ctx, l)
+	return r.Store.Put(ctx, leases...)
 }
 
 // Delete forgets a lease.
 func (r Records[L]) Delete(ctx context.Context, l L) error {
+	Waits(ctx)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), StoreTimeout)
 	defer cancel()
 	return r.Store.Delete(ctx, l)
