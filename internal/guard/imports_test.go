@@ -201,6 +201,7 @@ func layers() []layer {
 		{"hub/broker", []string{"hub/accounts", "protocol"}, "the embedded broker"},
 		{"hub/cluster", []string{"protocol"}, "the way to NATS servers of the user's"},
 		{"hub/pki", []string{"protocol", "protocol/message", "protocol/wire", "protocol/api", "state", "state/clock", "state/file", "hub/access"}, "the hub's keys on disk; how it marks certificates of clients is access's word"},
+		{"hub/web", []string{"protocol", "protocol/api", "protocol/resource", "hub/access"}, "the page and its sessions; the API it knows as a handler, and who calls as an interface"},
 		{"hub/people", []string{"protocol", "state", "hub/access"}, "persons by tokens of a provider; it knows no route"},
 		{"hub/audit", []string{"protocol", "protocol/auditlog", "protocol/wire", "state"}, "the audit log on disk"},
 		{"hub/auditcopy", []string{"protocol", "protocol/api", "protocol/auditlog", "protocol/wire", "state"}, "a room: the audit logs of all hubs; its own log, the stream and the store it knows as interfaces"},
@@ -208,7 +209,7 @@ func layers() []layer {
 		{"hub/backup", []string{"protocol", "protocol/api", "protocol/backupfile", "state", "state/depot", "state/file"}, "a room beside the others: what is copied it is given as functions"},
 		{"hub/backup/setting", []string{"protocol", "protocol/backupfile", "hub/backup", "state/depot", "state/depot/s3"}, "what the hub's file says of backups"},
 		{"hub/secret", []string{"protocol", "protocol/resource", "protocol/api", "hub/store"}, "has the key-encryption key; who uses it knows it as an interface"},
-		{"hub/daemon", slices.Concat(hub, []string{"hub/fence", "hub/members", "hub/plan/hubs", "hub/sealing", "hub/sharing", "hub/accounts", "hub/terms", "protocol/agentpackage", "protocol/backupfile", "protocol/link", "protocol/message", "hub/api", "hub/api/gate", "hub/audit", "hub/auditcopy", "protocol/auditlog", "hub/backup", "hub/backup/setting", "hub/broker", "hub/catalogue/fetch", "hub/checkpoint", "hub/cluster", "hub/contents", "hub/control", "hub/iso", "hub/iso/openpgp", "hub/packages", "hub/pki", "hub/registry", "fdlimit", "hub/secret", "hub/support", "internal/metrics", "ready", "state/clock", "state/heads", "hub/webhooks", "hub/people"}), "puts a hub together from its file"},
+		{"hub/daemon", slices.Concat(hub, []string{"hub/fence", "hub/members", "hub/plan/hubs", "hub/sealing", "hub/sharing", "hub/accounts", "hub/terms", "protocol/agentpackage", "protocol/backupfile", "protocol/link", "protocol/message", "hub/api", "hub/api/gate", "hub/audit", "hub/auditcopy", "protocol/auditlog", "hub/backup", "hub/backup/setting", "hub/broker", "hub/catalogue/fetch", "hub/checkpoint", "hub/cluster", "hub/contents", "hub/control", "hub/iso", "hub/iso/openpgp", "hub/packages", "hub/pki", "hub/registry", "fdlimit", "hub/secret", "hub/support", "internal/metrics", "ready", "state/clock", "state/heads", "hub/web", "hub/webhooks", "hub/people"}), "puts a hub together from its file"},
 
 		{"cmd/internal/manifest", []string{"protocol", "protocol/resource"}, "reads manifests"},
 		{"cmd/internal/firstrack", []string{"protocol", "protocol/resource", "state/file"}, "writes files; it reads no BMC and asks nobody"},
