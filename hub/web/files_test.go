@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"rackboot/protocol/resource"
+	"rackboot/protocol/selector"
 )
 
 // firstView is what a browser fetches before it shows anything, and maxFirstView what that may be.
@@ -130,5 +131,36 @@ func TestConditions(t *testing.T) {
 		if got := all[c.Code]; got.Hint != c.Hint || got.Severity != c.Severity || got.Title != c.Title {
 			t.Errorf("%s: %+v", c.Code, got)
 		}
+	}
+}
+
+// The page asks for fields that there are: the hub refuses a watch for others, and nothing is shown.
+func TestAsksForFields(t *testing.T) {
+	f, _ := newFront(t, nil)
+	table := regexp.MustCompile(`new (?:Servers|Table)\("([a-z]+)", \{(.*)\}\)`)
+	only := regexp.MustCompile(`only: "([^"]+)"`)
+	field := regexp.MustCompile(`field: "([^"]+)"`)
+	seen := 0
+	for _, m := range table.FindAllStringSubmatch(string(f.files["fleet.js"].plain), -1) {
+		kind, ok := resource.ParseKind(m[1])
+		if !ok {
+			t.Errorf("there is no %s", m[1])
+			continue
+		}
+		if q := only.FindStringSubmatch(m[2]); q != nil {
+			seen++
+			if _, err := selector.ParseOnly(q[1], kind); err != nil {
+				t.Errorf("%s: %v", m[1], err)
+			}
+		}
+		if q := field.FindStringSubmatch(m[2]); q != nil {
+			seen++
+			if _, err := selector.ParseFields(q[1], kind); err != nil {
+				t.Errorf("%s: %v", m[1], err)
+			}
+		}
+	}
+	if seen < 3 {
+		t.Errorf("only %d were found", seen)
 	}
 }

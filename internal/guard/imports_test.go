@@ -201,6 +201,7 @@ func layers() []layer {
 		{"hub/broker", []string{"hub/accounts", "protocol"}, "the embedded broker"},
 		{"hub/cluster", []string{"protocol"}, "the way to NATS servers of the user's"},
 		{"hub/pki", []string{"protocol", "protocol/message", "protocol/wire", "protocol/api", "state", "state/clock", "state/file", "hub/access"}, "the hub's keys on disk; how it marks certificates of clients is access's word"},
+		{"integration/page", []string{"integration/sim", "hub/api", "hub/api/apitest", "hub/store", "hub/web", "protocol", "protocol/resource"}, "the page in a browser"},
 		{"hub/web", []string{"protocol", "protocol/api", "protocol/resource", "hub/access"}, "the page and its sessions; the API it knows as a handler, and who calls as an interface"},
 		{"hub/people", []string{"protocol", "state", "hub/access"}, "persons by tokens of a provider; it knows no route"},
 		{"hub/audit", []string{"protocol", "protocol/auditlog", "protocol/wire", "state"}, "the audit log on disk"},

@@ -9,7 +9,8 @@ export const natural = (name) => name.replace(/\d+/g, (d) => d.length > 15 ? d :
 class Table {
   #listeners = new Set();
   #due = 0;
-  #order = null;
+  #order = null; // rows by name
+  #moved = false; // some of #order have others in their place
   constructor(plural, query) {
     Object.assign(this, { plural, query, all: new Map(), synced: false, incomplete: null, problem: null, version: 0, age: 0, stop: null });
   }
@@ -38,7 +39,8 @@ class Table {
         break;
       case "put": {
         const was = this.all.get(e.name);
-        if (!was) this.#order = null;
+        if (was) this.#moved = true;
+        else this.#order = null;
         const row = this.row(e, was);
         row.age = this.age;
         this.all.set(e.name, row);
@@ -77,6 +79,8 @@ class Table {
   changed() {}
   /** list is in the order of names. */
   list() {
+    if (this.#order && this.#moved) this.#order = this.#order.map((r) => this.all.get(r.name));
+    this.#moved = false;
     if (!this.#order) this.#order = [...this.all.values()].sort((a, b) => (a.sort < b.sort ? -1 : a.sort > b.sort ? 1 : 0));
     return this.#order;
   }
@@ -101,7 +105,7 @@ class Servers extends Table {
   counts = new Map(); // rack -> state -> count
   total = blank();
   row(e, was) {
-    const r = super.row(e), sp = e.object.spec || {}, inv = (((e.object.status || {}).discovered || {}).inventory || {}).system || {};
+    const r = super.row(e), sp = e.object.spec || {}, inv = (((e.object.status || {}).discovered || {}).inventory || {}).board || {};
     r.state = stateOf(e.object);
     r.sort = was ? was.sort : r.sort;
     r.find = [e.name, sp.bootMAC, ...(sp.macs || []), sp.uuid, inv.serial, (e.object.status || {}).claim].filter(Boolean).join(" ").toLowerCase();
@@ -140,7 +144,7 @@ class Servers extends Table {
 const blank = () => Object.fromEntries([["all", 0], ...STATES.map((s) => [s, 0])]);
 
 // Only what the page shows of many servers: 50,000 of them are some 15 MB.
-export const servers = new Servers("servers", { only: "spec.bootMAC,spec.macs,spec.uuid,status.phase,status.claim,status.stale,status.conditions.code,status.report.power,status.report.attempt.state,status.discovered.inventory.system.serial" });
+export const servers = new Servers("servers", { only: "spec.bootMAC,spec.macs,spec.uuid,status.phase,status.claim,status.stale,status.conditions.code,status.report.power,status.report.attempt.state,status.discovered.inventory.board.serial" });
 export const racks = new Table("racks", {});
 export const agents = new Table("agents", { only: "spec.rackRef,status.role,status.lastReport,status.version,status.conditions" });
 export const holds = new Table("holds", {});

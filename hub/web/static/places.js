@@ -49,7 +49,7 @@ export function fleetView(main, { query }, signal) {
       shown.push(c.e);
     }
     if (grid.children.length !== shown.length || shown.some((e, i) => grid.children[i] !== e)) grid.replaceChildren(...shown);
-    text(found, racks.all.size.toLocaleString("en") + " racks, " + servers.all.size.toLocaleString("en") + " servers" + (servers.synced ? "" : ", counting…"));
+    text(found, racks.all.size.toLocaleString("en") + (racks.all.size === 1 ? " rack, " : " racks, ") + servers.all.size.toLocaleString("en") + " servers" + (servers.synced ? "" : ", counting…"));
     if (!shown.length && racks.synced) fill(grid, el("p", { class: "faint" }, racks.all.size ? "No rack is like that." : "There is no rack yet: rackctl apply -f makes one, docs/guide/first-rack.md says how."));
   };
   for (const t of [servers, racks, agents, freezes]) t.listen(refresh, signal);

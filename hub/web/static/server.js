@@ -49,11 +49,11 @@ export function serverView(main, { name, me }, signal) {
   const title = el("h1", null, name), state = el("span"), top = el("div", { class: "row acts" });
   const facts = el("div"), cond = el("div"), boot = el("div", null, el("p", { class: "faint" }, "Reading…")), held = el("div"), past = el("div"), asked = el("div"), err = el("div");
   const crumbs = el("nav", { class: "crumbs", "aria-label": "Where this is" });
-  const kept = el("select", { "aria-label": "Which boot" });
+  const kept = el("select", { "aria-label": "Which boot", hidden: true });
   const box = (id, h, ...c) => el("section", { class: "panel " + id, "aria-labelledby": "h-" + id }, el("div", { class: "row" }, el("h2", { id: "h-" + id }, h), id === "boot" && kept), c);
   fill(main, crumbs, el("div", { class: "bar-top" }, title, state, el("span", { class: "grow" }), top), err,
     el("div", { class: "panels" },
-      el("div", null, box("cond", "Conditions", cond), box("facts", "What it is", facts), box("hold", "Holds", held)),
+      el("div", null, box("cond", "Conditions", cond), box("hold", "Holds", held), box("is", "What it is", facts)),
       el("div", null, box("boot", "Boot", boot), box("asked", "Requests", asked), box("past", "What happened", past))));
 
   let obj = null, busy = false, more = false, traced = "", serial = 0, after = 0;
@@ -61,7 +61,7 @@ export function serverView(main, { name, me }, signal) {
   kept.addEventListener("change", () => { serial = Number(kept.value); traced = ""; load(); });
 
   const show = () => {
-    const s = obj, st = s.status || {}, r = st.report || {}, at = r.attempt || {}, inv = ((st.discovered || {}).inventory || {}).system || {};
+    const s = obj, st = s.status || {}, r = st.report || {}, at = r.attempt || {}, inv = ((st.discovered || {}).inventory || {}).board || {};
     const row = servers.all.get(name);
     fill(crumbs, el("a", { href: "#/" }, "Fleet"), " / ", row && row.rack ? [rack(row.rack), " / "] : "", name);
     fill(state, badge(stateOf(s)));
