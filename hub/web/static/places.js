@@ -2,6 +2,7 @@
 import { el, fill, mark, text } from "./dom.js";
 import { agentOf, agents, freezes, racks, servers } from "./fleet.js";
 import { freeze, thaw } from "./acts.js";
+import { get, one } from "./hub.js";
 import { Counts, conditions, fact, legend } from "./parts.js";
 import { WORDS, condition, warns } from "./state.js";
 import { ago } from "./time.js";
@@ -93,13 +94,22 @@ export function rackView(main, { name }, signal) {
     counts.show(servers.counts.get(name));
     const a = agentOf(name), st = (a && a.o.status) || {}, r = racks.all.get(name), ice = frozen(name);
     if (racks.synced && !r) { fill(head, el("p", { class: "refused" }, "There is no rack " + name + ", or it is not yours to see.")); return; }
-    fill(head, el("dl", { class: "facts" }, fact("Agent", a ? a.name : "none"), a && fact("Last report", ago(st.lastReport)), a && fact("Version", st.version || "–"),
+    fill(head, el("dl", { class: "facts" }, fact("Agent", a ? a.name : "none"), a && fact("Last report", ago(heard || st.lastReport)), a && fact("Version", st.version || "–"),
       ice && fact("Frozen", ice.spec.reason, " by ", (ice.status || {}).by || "?")),
       st.conditions && st.conditions.length ? conditions(st.conditions) : null);
     fill(acts, ice ? el("button", { onclick: () => thaw(ice) }, "End freeze") : el("button", { onclick: () => freeze(name) }, "Freeze"));
   };
   for (const t of [servers, racks, agents, freezes]) t.listen(refresh, signal);
-  const beat = setInterval(refresh, 10_000); // how long ago things were
+  // When an agent was heard is no change that a watch tells of.
+  let heard = "";
+  const contact = async () => {
+    const a = agentOf(name);
+    if (a && !document.hidden) {
+      try { heard = ((await get(one("agents", a.name), { signal })).status || {}).lastReport || ""; } catch { /* the notices say why */ }
+    }
+    if (!signal.aborted) refresh();
+  };
+  const beat = setInterval(contact, 10_000);
   signal.addEventListener("abort", () => clearInterval(beat), { once: true });
   frames.addEventListener("keydown", (ev) => {
     const by = { ArrowDown: 1, ArrowUp: -1, ArrowRight: FRAME, ArrowLeft: -FRAME }[ev.key];
@@ -108,4 +118,5 @@ export function rackView(main, { name }, signal) {
     if (to) { ev.preventDefault(); to.focus(); }
   });
   refresh();
+  contact();
 }
