@@ -3,6 +3,7 @@ package page
 import (
 	"fmt"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,16 +27,16 @@ func TestMany(t *testing.T) {
 	a, h := apitest.NewHandler(t, func(*api.Config) {})
 	ctx := t.Context()
 	for r := range many / perRack {
-		rack := fmt.Sprintf("r%04d", r)
+		rack, net := fmt.Sprintf("r%04d", r), fmt.Sprintf("10.%d.%d.", r>>8, r&255)
 		objs := []resource.Object{
 			&resource.Rack{Header: head(resource.KindRack, rack)},
-			&resource.Segment{Header: head(resource.KindSegment, rack), Spec: resource.SegmentSpec{RackRef: resource.Ref{Name: rack}, Role: resource.SegmentBoot}},
+			&resource.Segment{Header: head(resource.KindSegment, rack), Spec: resource.SegmentSpec{RackRef: resource.Ref{Name: rack}, Role: resource.SegmentBoot, Prefix: net + "0/24", Address: net + "1", Pool: resource.Pool{From: net + "10", To: net + "200"}, BaseURL: "http://" + net + "1:8080"}},
 		}
 		for i := range perRack {
 			name := fmt.Sprintf("%s-n%d", rack, i)
 			n := r*perRack + i
 			objs = append(objs,
-				&resource.BMC{Header: head(resource.KindBMC, name), Spec: resource.BMCSpec{RackRef: resource.Ref{Name: rack}, Address: fmt.Sprintf("10.%d.%d.%d", n>>16, n>>8&255, n&255), CredentialsRef: "local:x"}},
+				&resource.BMC{Header: head(resource.KindBMC, name), Spec: resource.BMCSpec{RackRef: resource.Ref{Name: rack}, Address: fmt.Sprintf("https://10.%d.%d.%d", 100+n>>16, n>>8&255, n&255), CredentialsRef: "local:x", TLS: resource.BMCTLS{Fingerprint: "sha256:" + strings.Repeat("00", 32)}}},
 				&resource.Server{Header: head(resource.KindServer, name), Spec: resource.ServerSpec{BMCRef: resource.Ref{Name: name}, SegmentRef: resource.Ref{Name: rack}, BootMAC: fmt.Sprintf("52:54:00:%02x:%02x:%02x", n>>16, n>>8&255, n&255)}})
 			power := protocol.PowerOn
 			if n%3 == 0 {

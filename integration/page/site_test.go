@@ -2,6 +2,7 @@ package page
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,9 +17,14 @@ import (
 	"rackboot/integration/sim"
 )
 
-// programs builds what the stage runs.
+var built = flag.String("bin", "", "folder of rackboot-hub, rackboot-agent and rackctl; where it is empty they are built")
+
+// programs is the folder of what the stage runs.
 func programs(t *testing.T) (bin string) {
 	t.Helper()
+	if *built != "" {
+		return *built
+	}
 	bin = t.TempDir()
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-o", bin, "./cmd/rackboot-hub", "./cmd/rackboot-agent", "./cmd/rackctl")
 	cmd.Dir = filepath.Join("..", "..")
