@@ -71,7 +71,7 @@ export function serverView(main, { name, me }, signal) {
       fact("Evidence", st.evidenceClass ? st.evidenceClass + (at.evidence ? ", " + at.evidence : "") : "–"), fact("Boots", at.intended ? at.intended + (at.observed ? ", used " + at.observed : "") : "–"),
       fact("Secrets", st.secrets || "none"), fact("Safe stop", st.safeStop || "–", st.safeStopReason ? el("small", null, st.safeStopReason) : ""), fact("Detects", st.detects || "–"),
       fact("Architecture", s.spec.architecture || st.architecture || "–"), fact("MAC", [s.spec.bootMAC, ...(s.spec.macs || [])].join(", ")), s.spec.uuid && fact("UUID", s.spec.uuid), inv.serial && fact("Serial", inv.serial),
-      fact("BMC", s.spec.bmcRef.name), r.awaits && fact("Waits for", JSON.stringify(r.awaits.for || r.awaits.what || "").replaceAll('"', ""))));
+      fact("BMC", s.spec.bmcRef.name), r.awaits && fact("Waits for", r.awaits.for, r.awaits.until ? " until " + stamp(r.awaits.until) : "")));
     fill(top, el("button", { onclick: () => acts.hold(name).then(load) }, "Hold"), el("button", { onclick: () => acts.reboot(name).then(load) }, "Reboot"), el("button", { onclick: () => acts.powerOff(name).then(load) }, "Power off"),
       (st.conditions || []).some((c) => c.code === "SafeStopped" || c.code === "UnexpectedPower") && el("button", { onclick: () => acts.resume(name).then(load) }, "Resume"),
       r.identityChange && el("button", { onclick: () => acts.accept(name, r).then(load) }, "Accept identity"));

@@ -17,7 +17,7 @@ function progress(g) {
   if (!r) return el("span", { class: "faint" }, "none");
   const all = Object.values(r.members || {}), by = {};
   for (const m of all) by[m.state || "?"] = (by[m.state || "?"] || 0) + 1;
-  const done = by.Done || by.Succeeded || by.Verified || 0;
+  const done = by.Done || 0;
   return el("div", null, r.phase, " r", r.revision, " ", all.length ? el("progress", { max: all.length, value: done, "aria-label": "Roll-out of " + g.metadata.name }) : "", el("small", null, Object.entries(by).map(([k, n]) => n + " " + k).join(", "), r.reason ? " " + r.reason : ""));
 }
 
