@@ -98,10 +98,11 @@ demo: build ## show the main job with two simulated servers; KEEP=1 stays up, AR
 	bin/rackboot-sim demo $(if $(KEEP),--keep) $(ARGS)
 
 .PHONY: integration
-integration: ## what needs more than Go: root, ip, nft and curl; real brokers; images of xorriso; a TPM of swtpm; real firmware (QEMU, OVMF) in network namespaces, as root on Debian 12
+integration: ## what needs more than Go: root, ip, nft and curl; real brokers; Chromium; images of xorriso; a TPM of swtpm; real firmware (QEMU, OVMF) in network namespaces, as root on Debian 12
 	integration/packages
 	$(GO) test -count=1 -tags=host -timeout=5m $(ARGS) $$(grep -rl '^//go:build host$$' --include='*_test.go' . | xargs -n 1 dirname | sort -u)
 	$(GO) test -count=1 -timeout=5m $(ARGS) ./integration/images -require=iso
+	$(GO) test -count=1 -timeout=6m $(ARGS) ./integration/page -require=chromium
 	$(GO) test -count=1 -timeout=5m $(ARGS) ./integration/tpm -require=swtpm,images,logs
 	$(GO) test -count=1 -timeout=5m $(ARGS) ./integration/brokers -require=mosquitto,nats,registry
 	$(GO) test -count=1 -timeout=19m $(ARGS) ./integration/firmware -require=root,qemu

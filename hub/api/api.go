@@ -65,6 +65,11 @@ func (a *API) Serve(ctx context.Context, ln net.Listener, conf *tls.Config) erro
 	return a.gate.Serve(ctx, ln, conf)
 }
 
+// ServeBehind is [API.Serve] with a handler before the API, which passes on what is not its own.
+func (a *API) ServeBehind(ctx context.Context, ln net.Listener, conf *tls.Config, front http.Handler) error {
+	return a.gate.ServeBehind(ctx, ln, conf, front)
+}
+
 // Work works off bulk operations until ctx ends, while this hub is the one that does so; see Config.Idle.
 func (a *API) Work(ctx context.Context) error { return a.bulk.Run(ctx) }
 

@@ -24,6 +24,7 @@ import (
 	"rackboot/hub/pki"
 	"rackboot/hub/store"
 	"rackboot/hub/support"
+	"rackboot/hub/web"
 	"rackboot/internal/metrics"
 	"rackboot/protocol"
 	"rackboot/protocol/link"
@@ -304,6 +305,10 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 	if err != nil {
 		return err
 	}
+	front, err := web.New(web.Config{API: a, Callers: a.Gate(), Registerer: h.reg})
+	if err != nil {
+		return err
+	}
 	ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.API)
 	if err != nil {
 		return protocol.Errorf(protocol.CodeUnavailable, "open the API", "%w", err).WithHint("change api in the hub's file, or stop what uses the address")
@@ -338,7 +343,7 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 	group.Go(func() error { return h.control.Shown.Watches.Run(ctx) })
 	group.Go(func() error { return h.intake.Run(ctx) })
 	group.Go(func() error { return h.link.Run(ctx) })
-	group.Go(func() error { return a.Serve(ctx, ln, h.keys.FollowingTLS(a.Gate().Authorities)) })
+	group.Go(func() error { return a.ServeBehind(ctx, ln, h.keys.FollowingTLS(a.Gate().Authorities), front) })
 	h.log.Info("serving", "api", ln.Addr(), "mqtt", h.broker.Addr(), "broker", c.Broker.URL, "token_file", h.keys.AdminTokenPath())
 	h.options.Ready()
 	err = group.Wait()

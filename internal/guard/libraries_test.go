@@ -43,6 +43,8 @@ func libraries() []library {
 		{"github.com/coreos/stream-metadata-go", []string{"hub/catalogue"}, ""},
 		{"github.com/coreos/vcontext", []string{"netboot/ignition"}, ""},
 		{"github.com/danielgtaylor/huma/v2", []string{"hub/api", "hub/api/gate", "hub/api/route"}, "routes, what requests pass before them, and handlers that stream"},
+		{"github.com/chromedp/chromedp", []string{"integration/page"}, "a browser before the page"},
+		{"github.com/chromedp/cdproto", []string{"integration/page"}, "what a browser says of a page's scripts"},
 		{"github.com/oklog/ulid/v2", []string{"hub/daemon", "agent"}, "ids of holds, wherever they are placed"},
 		{"github.com/Masterminds/sprig/v3", []string{"netboot/bootenv"}, ""},
 		{"github.com/santhosh-tekuri/jsonschema/v6", []string{"netboot/bootenv", "cmd/internal/manifest"}, "params of people, and files against the hub's schemas"},

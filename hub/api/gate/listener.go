@@ -18,6 +18,11 @@ func (g *Gate) Caller(r *http.Request) (who access.Caller, ok bool) {
 	return who, err == nil
 }
 
+// Known returns who sends a request. The code is denied for nobody, and unavailable if it cannot be told now.
+func (g *Gate) Known(r *http.Request) (access.Caller, error) {
+	return g.callers.Load().of(r.Context(), r)
+}
+
 // Login returns where persons log in, and the id of rackctl there; both are empty if nobody does.
 func (g *Gate) Login() (issuer, clientID string) {
 	if p := g.callers.Load().people; p != nil {

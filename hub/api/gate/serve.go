@@ -18,12 +18,17 @@ const shutdownTimeout = 10 * time.Second
 // Serve serves HTTPS on ln until ctx ends, then waits up to 10 s for open
 // requests. It closes ln. The error is nil after an ordinary end.
 func (g *Gate) Serve(ctx context.Context, ln net.Listener, conf *tls.Config) error {
+	return g.ServeBehind(ctx, ln, conf, g)
+}
+
+// ServeBehind is [Gate.Serve] with a handler before the gate, which passes on what is not its own.
+func (g *Gate) ServeBehind(ctx context.Context, ln net.Listener, conf *tls.Config, front http.Handler) error {
 	if conf == nil {
 		ln.Close()
 		return protocol.Errorf(protocol.CodeInvalid, "serve api", "a TLS configuration is required")
 	}
 	srv := &http.Server{
-		Handler:           g,
+		Handler:           front,
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
