@@ -159,6 +159,8 @@ func TestOtherTPM(t *testing.T) {
 	r.servers["n1"] = server("n1", "u1", "S9")
 	r.answer("n1", "t4", r.offer("n1", "t4", other, tpm.NoRefusal), tpm.NoRefusal)
 	r.answer("n2", "t5", r.offer("n2", "t5", own, tpm.NoRefusal), tpm.NoRefusal) // the board is in n2 now
+	r.servers["n2"] = server("n2", "u9", "S2") // the Server was deleted, and applied again
+	r.answer("n2", "t6", r.offer("n2", "t6", chip(t), tpm.NoRefusal), tpm.NoRefusal)
 	if got := r.enrolled(); len(got) != 2 || !bytes.Equal(got[0].Endorsement, other.Endorsement) || got[0].Serial != "S9" {
 		t.Errorf("%+v", got)
 	}
