@@ -11,6 +11,7 @@ import (
 
 	"rackboot/agent/store"
 	"rackboot/netboot/attest/enrol"
+	"rackboot/netboot/guard"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
 	"rackboot/state"
@@ -46,6 +47,8 @@ type Room struct {
 	cfg Config
 	met metrics
 
+	answers sync.Mutex // one at a time is judged and kept: two may be of one TPM
+
 	mu      sync.Mutex
 	waiting map[string]challenged // by token: one of each boot
 }
@@ -59,6 +62,7 @@ type challenged struct {
 
 // New makes a room. Challenges do not outlive it: who waits for one offers again.
 func New(cfg Config) *Room {
+	cfg.Logger = guard.Calm(cfg.Logger) // an image may offer as often as it likes
 	r := &Room{cfg: cfg, waiting: map[string]challenged{}}
 	r.met = newMetrics(cfg.Registerer, r.count)
 	return r
@@ -112,6 +116,8 @@ func (r *Room) Answer(server, token string, a enrol.Answer) (Refusal, error) {
 		_, _, _ = r.refuse(server, why, nil)
 		return why, nil
 	}
+	r.answers.Lock()
+	defer r.answers.Unlock()
 	is := c.is
 	was := is
 	// The server may be another one since, and another TPM may have been quicker.

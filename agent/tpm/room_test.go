@@ -159,10 +159,38 @@ func TestOtherTPM(t *testing.T) {
 	r.servers["n1"] = server("n1", "u1", "S9")
 	r.answer("n1", "t4", r.offer("n1", "t4", other, tpm.NoRefusal), tpm.NoRefusal)
 	r.answer("n2", "t5", r.offer("n2", "t5", own, tpm.NoRefusal), tpm.NoRefusal) // the board is in n2 now
-	r.servers["n2"] = server("n2", "u9", "S2") // the Server was deleted, and applied again
+	r.servers["n2"] = server("n2", "u9", "S2")                                   // the Server was deleted, and applied again
 	r.answer("n2", "t6", r.offer("n2", "t6", chip(t), tpm.NoRefusal), tpm.NoRefusal)
 	if got := r.enrolled(); len(got) != 2 || !bytes.Equal(got[0].Endorsement, other.Endorsement) || got[0].Serial != "S9" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// One TPM that answers for many servers at the same moment is one server's.
+func TestOneServerAtOnce(t *testing.T) {
+	r, own := newRig(t), chip(t)
+	answers := map[string]enrol.Answer{}
+	for n := range 8 {
+		name := "m" + strconv.Itoa(n)
+		r.servers[name] = server(name, "u-"+name, "S-"+name)
+		answers[name] = r.offer(name, name, own, tpm.NoRefusal)
+	}
+	results := make(chan tpm.Refusal, len(answers))
+	for name, a := range answers {
+		go func() {
+			why, err := r.Answer(name, name, a)
+			if err != nil {
+				t.Error(err)
+			}
+			results <- why
+		}()
+	}
+	counts := map[tpm.Refusal]int{}
+	for range answers {
+		counts[<-results]++
+	}
+	if counts[tpm.NoRefusal] != 1 || counts[tpm.OtherServer] != 7 || len(r.enrolled()) != 1 {
+		t.Errorf("%v, %d enrolled", counts, len(r.enrolled()))
 	}
 }
 

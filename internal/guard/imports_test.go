@@ -128,7 +128,7 @@ func layers() []layer {
 		{"agent/reports", []string{"protocol", "protocol/message", "protocol/resource", "state"}, "a room: what the agent says of itself and its servers; it knows no link"},
 		{"agent/server", []string{"protocol", "protocol/decide", "protocol/message", "protocol/resource", "protocol/wire", "bmc", "netboot", "state", "agent/account", "agent/boot", "agent/inrush", "agent/store", "agent/stream", "agent/trace"}, "a room: the loops of servers; whom it tells, and what it asks of boots, files and the hub, it knows as interfaces"},
 		{"agent/stream", []string{"protocol", "bmc", "bmc/redfish", "netboot"}, "a room: what BMCs say by themselves; it knows no driver but what it reads through"},
-		{"agent/tpm", []string{"protocol", "protocol/decide", "netboot/attest/enrol", "state", "agent/store"}, "a room: whose TPM is enrolled; who has which token it does not know"},
+		{"agent/tpm", []string{"protocol", "protocol/decide", "netboot/attest/enrol", "netboot/guard", "state", "agent/store"}, "a room: whose TPM is enrolled; who has which token it does not know"},
 		{"agent/trace", []string{"protocol", "protocol/decide", "protocol/message", "protocol/resource", "netboot", "state", "agent/bootspan", "agent/store"}, "a room: what was seen of power-ons; nothing is decided by it"},
 		{"agent/trial", []string{"protocol/decide", "protocol/resource", "state", "agent/reports", "agent/store"}, "a room: changed segments are tried; what serves them it knows as an interface"},
 		{"agent/installed", []string{"protocol", "protocol/message", "state", "state/file"}, "which program of the agent runs, which the agent and its launcher share: the launcher is small"},
