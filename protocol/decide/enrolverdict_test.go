@@ -52,3 +52,32 @@ func TestEnrol(t *testing.T) {
 		t.Errorf("without a boot: %s", got)
 	}
 }
+
+// A discovery of a rack that requires observed evidence has a token that goes through the BMC, by
+// which a TPM is enrolled once the image can run, and not after its report. One of another rack has none.
+func TestDiscoveryEnrols(t *testing.T) {
+	for required, want := range map[resource.EvidenceClass][]EnrolVerdict{
+		resource.EvidenceObserved: {EnrolEarly, EnrolTake, EnrolUnknown},
+		resource.EvidenceReported: {EnrolSegment, EnrolSegment, EnrolUnknown},
+	} {
+		w := newWorld(t)
+		w.private = Private{Medium: true}
+		w.discover(3, false)
+		w.intent.Boot.RequireEvidence = required
+		w.poke()
+		for i, at := range []resource.AttemptState{resource.AttemptPowerRequested, resource.AttemptFetched, resource.AttemptSucceeded} {
+			w.until(string(at), func() bool {
+				a := w.record().Attempt
+				return a != nil && a.Stage.State == at
+			})
+			a := w.record().Attempt
+			token := a.Private
+			if required == resource.EvidenceReported {
+				token = a.Token
+			}
+			if got := Enrol(false, false, a, token, true); got != want[i] {
+				t.Errorf("%s required, %s: %s, want %s", required, at, got, want[i])
+			}
+		}
+	}
+}
