@@ -24,6 +24,7 @@ import (
 	"rackboot/agent/reports"
 	"rackboot/agent/server"
 	"rackboot/agent/stream"
+	"rackboot/agent/tpm"
 	"rackboot/agent/trace"
 	"rackboot/agent/trial"
 	"rackboot/agent/upgrade"
@@ -123,6 +124,7 @@ func New(cfg Config) (*Agent, error) {
 	a.boot, err = boot.New(boot.Config{
 		Agent: cfg.Agent, Segments: cfg.Segments, Loaders: cfg.Loaders, Certificates: cfg.Certificates, Guarded: len(cfg.Destructive.Keys) > 0,
 		Index: entries, Store: st, Guard: guards.guard, Blobs: cfg.Blobs, Files: a.files, Reports: a.reports, Traces: a.traces, Servers: a.loops, Finder: finder,
+		TPMs:  tpm.New(tpm.Config{TPMs: st.TPMs, Servers: st.Servers, Authorities: cfg.TPMAuthorities, Random: cfg.Random, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer}),
 		NewID: a.random, Clock: cfg.Clock, Logger: a.log, Registerer: cfg.Registerer, Crash: cfg.Crash,
 	})
 	if err != nil {

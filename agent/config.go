@@ -20,6 +20,7 @@ import (
 	"rackboot/agent/trace"
 	"rackboot/bmc"
 	"rackboot/netboot"
+	"rackboot/netboot/attest/enrol"
 	"rackboot/netboot/mirror"
 	"rackboot/protocol"
 	"rackboot/protocol/message"
@@ -87,6 +88,8 @@ type Config struct {
 	// Loaders are the folders with boot loaders, by architecture in Go's words; none boots
 	// UKIs only.
 	Loaders map[string][]string
+	// TPMAuthorities are those that vouch for the TPMs of servers; with none, nobody does.
+	TPMAuthorities enrol.Authorities
 	// Certificates are those of HTTPS listeners; needed where a segment has one.
 	Certificates netboot.Certificates
 	// Socket is that of the agent's own API; an empty path is none.

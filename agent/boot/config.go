@@ -9,8 +9,10 @@ import (
 	"rackboot/agent/files"
 	"rackboot/agent/reports"
 	"rackboot/agent/store"
+	"rackboot/agent/tpm"
 	"rackboot/agent/trace"
 	"rackboot/netboot"
+	"rackboot/netboot/attest/enrol"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
 	"rackboot/state"
@@ -38,6 +40,7 @@ type Config struct {
 	Traces  *trace.Room
 	Servers Servers
 	Finder  Finder
+	TPMs    TPMs
 	NewID   func() string // makes the key of this run's tokens of stop images
 
 	Clock      state.Clock
@@ -68,6 +71,12 @@ type Servers interface {
 	Wake(server string)
 	// LookAtAll makes all loops decide soon.
 	LookAtAll()
+}
+
+// TPMs enrols the TPMs of servers; a refusal is a code.
+type TPMs interface {
+	Offer(server, token string, o enrol.Offer) (enrol.Challenge, tpm.Refusal, error)
+	Answer(server, token string, a enrol.Answer) (tpm.Refusal, error)
 }
 
 // Finder is told of addresses that were leased: a BMC may be behind one.

@@ -11,6 +11,7 @@ type metrics struct {
 	dropped, summed prometheus.Counter
 	userData        *prometheus.CounterVec
 	reports         *prometheus.CounterVec
+	enrolments      *prometheus.CounterVec
 }
 
 func newMetrics(reg prometheus.Registerer) *metrics {
@@ -28,12 +29,18 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	m.reports = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "rackboot_agent_image_reports_total", Help: "Reports of booted images, by verdict.",
 	}, []string{"verdict"})
+	m.enrolments = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "rackboot_agent_tpm_requests_total", Help: "Requests of booted images to enrol a TPM, by verdict.",
+	}, []string{"verdict"})
+	for _, v := range decide.EnrolVerdicts() {
+		m.enrolments.WithLabelValues(string(v))
+	}
 	for _, v := range decide.ReportVerdicts() {
 		m.reports.WithLabelValues(string(v))
 	}
 	for _, v := range decide.IgnitionVerdicts() {
 		m.userData.WithLabelValues(string(v))
 	}
-	reg.MustRegister(m.dropped, m.summed, m.userData, m.reports)
+	reg.MustRegister(m.dropped, m.summed, m.userData, m.reports, m.enrolments)
 	return m
 }

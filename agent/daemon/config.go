@@ -39,6 +39,9 @@ type Config struct {
 	// BootCertificates is the folder that rackctl boot-cert makes; needed where a
 	// segment has https. Default boot-cert in DataDir.
 	BootCertificates string `yaml:"bootCertificates"`
+	// TPMAuthorities is a file with PEM of the authorities that vouch for the TPMs of servers;
+	// empty has nobody vouch for them.
+	TPMAuthorities string `yaml:"tpmAuthorities"`
 	// DestructiveKey is PEM of the public key that approves destructive actions. It wins
 	// over the one that joining gave; without either, the hub's everyday key suffices.
 	DestructiveKey string   `yaml:"destructiveKey"`

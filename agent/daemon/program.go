@@ -203,8 +203,13 @@ func (p *program) build(s opened, parts *parts, news func(trust string), reg met
 	if err != nil {
 		return nil, err
 	}
+	vouching, err := tpmAuthorities(c.TPMAuthorities)
+	if err != nil && !s.frozen {
+		return nil, err
+	}
 	cfg := agent.Config{
-		Agent: id.Answer.Agent, Rack: id.Answer.Rack, Standby: id.standby(), Beats: beats, Version: p.opts.Version, Metrics: page, DB: s.db, Guard: p.guard, Blobs: parts.blobs, Place: placeOf(c.DataDir), Host: hostName(), Addresses: hostAddresses(),
+		TPMAuthorities: vouching,
+		Agent:          id.Answer.Agent, Rack: id.Answer.Rack, Standby: id.standby(), Beats: beats, Version: p.opts.Version, Metrics: page, DB: s.db, Guard: p.guard, Blobs: parts.blobs, Place: placeOf(c.DataDir), Host: hostName(), Addresses: hostAddresses(),
 		Signer: wire.NewSigner(ed25519.NewKeyFromSeed(id.Key)), HubKeys: []ed25519.PublicKey{p.keep.now().Keys.Everyday}, Destructive: destructive, News: news,
 		Credentials: &credentials{dir: c.CredentialsDir}, Secrets: keeper, OpenBMC: dialer.Open, Sessions: sessions, Puller: puller{parts.blobs, options, p.keep},
 		Upgrades: agent.Upgrades{Keys: p.cfg.Upgrade.keys(log), Launched: p.opts.Launched, Dir: installed.Dir(c.DataDir)},

@@ -29,6 +29,7 @@
 //	request/<server>/<id>      a one-shot that the hub still sends
 //	record/<server>            decide.Record
 //	image/<server>             what the server's image reported last, with its inventory
+//	tpm/<server>               whose TPM was enrolled, and its keys
 //	trace/<server>/<serial>    what was seen of a power-on, as far as it was flushed
 //	secret/<BMC>               an account, encrypted; see package agent/secret
 //	session/<BMC>/<account>    a session at a BMC, until it was ended; see Sessions

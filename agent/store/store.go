@@ -25,6 +25,7 @@ type Store struct {
 	Envs      *Envs
 	UserData  *UserData
 	Images    *Images
+	TPMs      *TPMs
 	Loaders   *Loaders
 	Traces    *Traces
 	Leases4   *Leases[netboot.Lease]
@@ -75,6 +76,7 @@ func openInParts(cfg Config, bytes int) (*Store, error) {
 		Envs:      &Envs{d},
 		UserData:  &UserData{d},
 		Images:    &Images{d},
+		TPMs:      &TPMs{d},
 		Loaders:   &Loaders{d},
 		Traces:    &Traces{d},
 		Leases4:   newLeases4(d),

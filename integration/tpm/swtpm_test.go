@@ -22,9 +22,10 @@ const waitAtMost = 30 * time.Second
 // chip is a TPM of swtpm: a process with a folder of its own, made by an authority of its own.
 type chip struct {
 	transport.TPM
-	t   *testing.T
-	dir string
-	cmd *exec.Cmd
+	t    *testing.T
+	dir  string
+	cmd  *exec.Cmd
+	conn net.Conn
 }
 
 // manufacture makes a TPM with a certificate for its endorsement key, and starts it.
@@ -83,7 +84,7 @@ func (c *chip) start() {
 			if err := conn.SetDeadline(time.Now().Add(10 * waitAtMost)); err != nil {
 				c.t.Fatal(err)
 			}
-			c.TPM = transport.FromReadWriter(conn)
+			c.conn, c.TPM = conn, transport.FromReadWriter(conn)
 			return
 		}
 		if time.Now().After(deadline) {

@@ -21,8 +21,8 @@ func layers() []layer {
 	agent := []string{
 		"internal/pending",
 		"protocol/...", "state", "state/badger", "state/blob", "state/file", "bmc", "bmc/redfish",
-		"netboot", "netboot/bootcert", "netboot/bootenv", "netboot/mirror", "netboot/chain", "netboot/dhcp", "netboot/dhcp6", "netboot/fsview", "netboot/httpboot", "netboot/iso", "netboot/tftp", "netboot/image",
-		"agent/guard", "agent/store", "agent/account", "agent/ask", "agent/attemptlog", "agent/boot", "agent/discover", "agent/files", "agent/heartbeat", "agent/inrush", "agent/link", "agent/loaders", "agent/local", "agent/reports", "agent/server", "agent/stream", "agent/trace", "agent/trial", "agent/installed", "agent/upgrade",
+		"netboot", "netboot/attest/enrol", "netboot/bootcert", "netboot/bootenv", "netboot/mirror", "netboot/chain", "netboot/dhcp", "netboot/dhcp6", "netboot/fsview", "netboot/httpboot", "netboot/iso", "netboot/tftp", "netboot/image",
+		"agent/guard", "agent/store", "agent/account", "agent/ask", "agent/attemptlog", "agent/boot", "agent/discover", "agent/files", "agent/heartbeat", "agent/inrush", "agent/link", "agent/loaders", "agent/local", "agent/reports", "agent/server", "agent/stream", "agent/tpm", "agent/trace", "agent/trial", "agent/installed", "agent/upgrade",
 	}
 	rooms := []string{"hub/approvals", "hub/claims", "hub/discovery", "hub/dispatch", "hub/env", "hub/events", "hub/exporter", "hub/fence", "hub/filing", "hub/firmware", "hub/grants", "hub/groups", "hub/holds", "hub/images", "hub/imports", "hub/inventory", "hub/link", "hub/maintenance", "hub/members", "hub/mirrors", "hub/reports", "hub/requests", "hub/revisions", "hub/rollouts", "hub/sealing", "hub/sharing", "hub/status", "hub/terms", "hub/trace", "hub/upgrades", "hub/view", "hub/wake", "hub/watch"}
 	hub := slices.Concat([]string{"protocol", "protocol/resource", "protocol/api", "internal/conns", "protocol/wire", "internal/pending", "hub/access", "hub/approval", "hub/catalogue", "hub/intake", "hub/plan", "hub/plan/bootimages", "hub/plan/rollout", "hub/store", "hub/turns", "state", "state/jetstream", "state/blob", "state/file"}, offline)
@@ -91,6 +91,7 @@ func layers() []layer {
 		{"netboot/attest/tpmkey", []string{"protocol"}, "works offline: public keys of TPMs"},
 		{"netboot/attest/quote", []string{"protocol", "netboot/attest/eventlog", "netboot/attest/tpmkey"}, "works offline: what a TPM signed"},
 		{"netboot/attest/enrol", []string{"protocol", "netboot/attest/tpmkey"}, "works offline: which keys may be a server's"},
+		{"netboot/attest/chip", []string{"protocol", "netboot/attest/enrol"}, "speaks with the TPM of the machine that it runs on; it knows no agent"},
 		{"netboot/attest/seal", []string{"protocol", "netboot/attest/eventlog", "netboot/attest/tpmkey"}, "works offline: wraps secrets for a TPM; whether it may, it does not know"},
 		{"netboot/attest/logtest", []string{"netboot/attest/eventlog"}, "event logs for tests"},
 		{"netboot/attest/quotetest", []string{"netboot/attest/enrol", "netboot/attest/eventlog", "netboot/attest/tpmkey"}, "quotes for tests"},
@@ -102,7 +103,7 @@ func layers() []layer {
 		{"ready", []string{"protocol"}, "whether a daemon can do its work, for both"},
 		{"internal/pending", nil, "things that are tried again until they are done"},
 
-		{"netboot/probe", []string{"protocol", "netboot", "netboot/chain", "netboot/iso", "netboot/probe/discard", "netboot/probe/host", "netboot/probe/lldp", "netboot/probe/initramfs"}, "runs on servers; of the agent it knows the report URL only"},
+		{"netboot/probe", []string{"protocol", "netboot", "netboot/attest/chip", "netboot/attest/enrol", "netboot/chain", "netboot/iso", "netboot/probe/discard", "netboot/probe/host", "netboot/probe/lldp", "netboot/probe/initramfs"}, "runs on servers; of the agent it knows the report URL only"},
 		{"netboot/probe/discard", []string{"protocol", "netboot"}, "makes disks unreadable; it knows no agent"},
 		{"netboot/probe/host", []string{"protocol"}, "reads /sys and /proc out of a file system"},
 		{"netboot/probe/lldp", []string{"protocol"}, "hears a protocol"},
@@ -113,7 +114,7 @@ func layers() []layer {
 		{"agent/ask", []string{"protocol", "protocol/message", "protocol/resource", "bmc", "state", "agent/account"}, "a room: it answers what the hub asks; who asks it knows as an interface"},
 		{"agent/attemptlog", []string{"protocol", "protocol/decide"}, "which lines of the log are about an attempt; who writes them it does not know"},
 		{"agent/bootspan", []string{"protocol", "protocol/decide", "protocol/resource"}, "which spans a boot was: pure, and it knows no library of tracing"},
-		{"agent/boot", []string{"protocol", "protocol/decide", "protocol/message", "protocol/resource", "netboot", "netboot/bootenv", "netboot/chain", "netboot/dhcp", "netboot/dhcp6", "netboot/httpboot", "netboot/iso", "netboot/tftp", "state", "state/blob", "agent/files", "agent/loaders", "agent/reports", "agent/store", "agent/trace"}, "a room: who may boot what, and the boot servers; the loops of servers it knows as an interface"},
+		{"agent/boot", []string{"protocol", "protocol/decide", "protocol/message", "protocol/resource", "netboot", "netboot/attest/enrol", "netboot/bootenv", "netboot/chain", "netboot/dhcp", "netboot/dhcp6", "netboot/httpboot", "netboot/iso", "netboot/tftp", "state", "state/blob", "agent/files", "agent/loaders", "agent/reports", "agent/store", "agent/tpm", "agent/trace"}, "a room: who may boot what, and the boot servers; the loops of servers it knows as an interface"},
 		{"agent/discover", []string{"protocol", "protocol/resource", "netboot", "netboot/guard", "bmc/oldtls"}, "reads what strangers answer; it knows no driver and no credentials"},
 		{"agent/files", []string{"internal/pending", "protocol", "protocol/decide", "protocol/message", "protocol/resource", "netboot", "netboot/bootenv", "netboot/chain", "netboot/fsview", "netboot/image", "netboot/iso", "netboot/mirror", "state", "state/blob", "agent/store"}, "a room: the files that servers boot from; who may boot it knows as an interface"},
 		{"agent/heartbeat", []string{"protocol", "protocol/message", "protocol/wire", "state"}, "a room: whether the other agent of the rack is heard; nothing is decided by it"},
@@ -127,6 +128,7 @@ func layers() []layer {
 		{"agent/reports", []string{"protocol", "protocol/message", "protocol/resource", "state"}, "a room: what the agent says of itself and its servers; it knows no link"},
 		{"agent/server", []string{"protocol", "protocol/decide", "protocol/message", "protocol/resource", "protocol/wire", "bmc", "netboot", "state", "agent/account", "agent/boot", "agent/inrush", "agent/store", "agent/stream", "agent/trace"}, "a room: the loops of servers; whom it tells, and what it asks of boots, files and the hub, it knows as interfaces"},
 		{"agent/stream", []string{"protocol", "bmc", "bmc/redfish", "netboot"}, "a room: what BMCs say by themselves; it knows no driver but what it reads through"},
+		{"agent/tpm", []string{"protocol", "protocol/decide", "netboot/attest/enrol", "netboot/guard", "state", "agent/store"}, "a room: whose TPM is enrolled; who has which token it does not know"},
 		{"agent/trace", []string{"protocol", "protocol/decide", "protocol/message", "protocol/resource", "netboot", "state", "agent/bootspan", "agent/store"}, "a room: what was seen of power-ons; nothing is decided by it"},
 		{"agent/trial", []string{"protocol/decide", "protocol/resource", "state", "agent/reports", "agent/store"}, "a room: changed segments are tried; what serves them it knows as an interface"},
 		{"agent/installed", []string{"protocol", "protocol/message", "state", "state/file"}, "which program of the agent runs, which the agent and its launcher share: the launcher is small"},
@@ -348,6 +350,7 @@ func testLayers() []layer {
 		{"agent/otlp", []string{"protocol", "protocol/decide", "protocol/resource"}, "boots that are sent"},
 		{"agent/server", []string{"agent/attemptlog", "agent/guard", "agent/reports", "state/badger", "state/statetest"}, "its store is in memory or is opened again, and what it tells is read"},
 		{"agent/trial", []string{"protocol", "protocol/message", "state/statetest"}, "documents change segments, and its store is in memory"},
+		{"agent/tpm", []string{"netboot/attest/quotetest", "protocol/message", "state/statetest"}, "TPMs, and its store is in memory"},
 		{"agent/boot", []string{"state/statetest"}, "its store is in memory"},
 		{"agent/files", []string{"state/badger", "state/statetest"}, "a store to note in, and crash points"},
 		{"agent/store", []string{"state/badger", "state/statetest"}, "it is opened again, as after a restart; and properties in memory"},

@@ -5,6 +5,7 @@
 //	GET, HEAD /b/{token}/ignition                   the server's user data
 //	GET, HEAD /{name}                               a fixed name, for the client's address
 //	POST      /b/{token}/report/{state}            a report of the image, and
+//	POST      /b/{token}/enrol/{offer or answer}   a step of enrolling a TPM
 //	POST      /b/{token}/report                    with the state in its JSON body
 //	anything else                                  404 at once
 //

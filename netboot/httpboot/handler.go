@@ -69,6 +69,7 @@ func (h *handler) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	if ok {
 		defer h.traced(w, r, to, start)
 	}
+	step, enrols := to.step()
 	switch {
 	case !ok:
 		fail(w, http.StatusNotFound)
@@ -79,6 +80,8 @@ func (h *handler) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusMethodNotAllowed)
 	case r.Method == http.MethodGet || r.Method == http.MethodHead:
 		h.file(w, r, to)
+	case r.Method == http.MethodPost && enrols && h.cfg.Enrolment != nil:
+		h.enrol(w, r, to, step)
 	default:
 		w.Header().Set("Allow", "GET, HEAD")
 		fail(w, http.StatusMethodNotAllowed)

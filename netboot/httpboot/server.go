@@ -58,6 +58,8 @@ type Config struct {
 	AddressFiles netboot.AddressFiles
 	// UserData opens user data, which has a token always; 404 if nil.
 	UserData netboot.UserData
+	// Enrolment takes the TPMs that booted images offer; 405 if nil.
+	Enrolment netboot.Enrolment
 	// Events answers requests below netboot.EventPrefix; 404 if nil. It bounds what it
 	// reads.
 	Events http.Handler

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"rackboot/netboot/attest/chip"
 	"rackboot/protocol"
 )
 
@@ -32,7 +33,10 @@ type Config struct {
 	Inventory bool
 	LLDP      time.Duration // how long to listen; 0 is not
 	Deadline  time.Duration // 0 is 10 minutes
-	Logger    *slog.Logger
+	// TPM is the path of the TPM's device, or of a socket of one in software, which discover enrols;
+	// empty is the machine's.
+	TPM    string
+	Logger *slog.Logger
 
 	lldpSet bool
 	discard bool // the disks, before the report
@@ -46,6 +50,7 @@ func (c *Config) flags() *flag.FlagSet {
 	flags.StringVar(&c.CA, "ca", "", "`file` with PEM of the authority, where the URL is https; else kernel argument "+argumentCA+", else /ca.pem, else the system's")
 	flags.BoolVar(&c.Inventory, "inventory", false, "add the inventory; discover always does")
 	flags.DurationVar(&c.LLDP, "lldp", 0, "how long to listen for LLDP, at most 5m; as init 35s")
+	flags.StringVar(&c.TPM, "tpm", chip.Device, "`path` of the TPM that discover enrols: its device, or a socket")
 	flags.DurationVar(&c.Deadline, "deadline", deadline, "how long to try at most")
 	return flags
 }
@@ -106,6 +111,9 @@ func (c Config) fill(arguments map[string]string, first bool) Config {
 	}
 	if c.Deadline <= 0 {
 		c.Deadline = deadline
+	}
+	if c.TPM == "" {
+		c.TPM = chip.Device
 	}
 	if first {
 		if state, ok := stateOf(arguments[argumentMode]); ok && c.State == "" {

@@ -88,11 +88,24 @@ func run(ctx context.Context, cfg Config, first bool) error {
 	if cfg.Inventory {
 		r.Inventory = inventory(neighbours)
 	}
+	if cfg.State == protocol.ProbeDiscovered { // the report ends the boot
+		proveTPM(ctx, post, cfg)
+	}
 	if err := post.post(ctx, to, r); err != nil {
 		return err
 	}
 	cfg.Logger.Info("reported", "state", cfg.State, "inventory", r.Inventory != nil)
 	return nil
+}
+
+// proveTPM has the machine's TPM enrolled. A server that has none, or whose agent does not take it, is
+// discovered as well.
+func proveTPM(ctx context.Context, post *poster, cfg Config) {
+	if err := post.enrolTPM(ctx, cfg.URL, cfg.TPM); err != nil {
+		cfg.Logger.WarnContext(ctx, "the TPM is not enrolled", "code", protocol.CodeOf(err), "err", err)
+		return
+	}
+	cfg.Logger.InfoContext(ctx, "the TPM is enrolled")
 }
 
 // inventory is that of this machine, with the neighbours that its interfaces heard.

@@ -17,8 +17,8 @@ const secretSize = 32
 // Challenge is what the parameters of TPM2_ActivateCredential are made of (TPM 2.0 Library part 3
 // section 12.5). It is no secret.
 type Challenge struct {
-	Blob []byte // TPM2B_ID_OBJECT, without its size
-	Seed []byte // TPM2B_ENCRYPTED_SECRET, without its size
+	Blob []byte `json:"blob"` // TPM2B_ID_OBJECT, without its size
+	Seed []byte `json:"seed"` // TPM2B_ENCRYPTED_SECRET, without its size
 }
 
 // Secret is what answers a challenge. Whoever has it is the TPM, so that it stays where it was made.
