@@ -21,8 +21,10 @@ const (
 	Idle = time.Hour
 	// Life is after how long a session ends, whatever it does.
 	Life = 12 * time.Hour
-	// MaxSessions bounds the sessions of a hub, MaxOwn those of one caller.
-	MaxSessions, MaxOwn = 1024, 16
+	// MaxSessions bounds the sessions of a hub.
+	MaxSessions = 1024
+	// MaxOwn bounds those of one caller.
+	MaxOwn = 16
 )
 
 // digest is of a session's secret: what is looked up says nothing about what is known.

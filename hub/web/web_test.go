@@ -42,6 +42,7 @@ func (g *gate) Throttled(*http.Request, string) bool { return g.slow }
 func (g *gate) Denied(*http.Request, protocol.AuditEntry, error) {
 	g.denied++
 }
+
 func (g *gate) Recorded(_ context.Context, e protocol.AuditEntry, do func() (protocol.AuditOutcome, protocol.Code, string)) error {
 	e.Outcome, e.Code, e.Detail = do()
 	g.entries = append(g.entries, e)

@@ -67,7 +67,7 @@ type person struct {
 const patience = 30 * time.Second
 
 // open has somebody open the page, and log in where there is a token.
-func open(t *testing.T, from context.Context, url, token string) *person {
+func open(from context.Context, t *testing.T, url, token string) *person {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(from, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)

@@ -61,7 +61,7 @@ func TestMany(t *testing.T) {
 	t.Cleanup(srv.Close)
 
 	began := time.Now()
-	p := open(t, b, srv.URL, apitest.Token)
+	p := open(b, t, srv.URL, apitest.Token)
 	p.until(`document.querySelectorAll(".rackcard").length > 0`, patience)
 	t.Logf("first racks after %s", time.Since(began).Round(time.Millisecond))
 	p.sees("1,000 racks, 50,000 servers")

@@ -68,12 +68,12 @@ func TestSite(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	wrong := open(t, b, st.URL(), "")
+	wrong := open(b, t, st.URL(), "")
 	wrong.login(token("nobody"))
 	wrong.sees("the token is missing or wrong")
 	wrong.picture("login-refused")
 
-	ann := open(t, b, st.URL(), token("ann"))
+	ann := open(b, t, st.URL(), token("ann"))
 	ann.sees("1 rack, 12 servers")
 	ann.picture("fleet")
 	ann.at("rack/demo")
@@ -114,7 +114,7 @@ func TestSite(t *testing.T) {
 		ann.until(`document.querySelector(".badge.on")`, patience)
 	})
 	t.Run("a right that is not had", func(t *testing.T) {
-		vera := open(t, b, st.URL(), token("vera"))
+		vera := open(b, t, st.URL(), token("vera"))
 		vera.at("server/server-2")
 		vera.press("Hold")
 		vera.press("Hold server-2")
@@ -129,7 +129,7 @@ func TestSite(t *testing.T) {
 		ann.press("Hold")
 		ann.press("Hold server-3")
 		ann.until(`[...document.querySelectorAll(".hold .steps .done")].some((e) => e.textContent === "Fenced")`, patience)
-		bob := open(t, b, st.URL(), token("bob"))
+		bob := open(b, t, st.URL(), token("bob"))
 		bob.at("server/server-3")
 		bob.press("Release")
 		bob.sees("It is not yours.")
@@ -138,7 +138,7 @@ func TestSite(t *testing.T) {
 		bob.until(`(() => { document.querySelector("dialog button[type=submit]").click(); return true; })()`, patience)
 		bob.at("work")
 		bob.sees("hold-override")
-		for name, who := range map[string]*person{"bob": bob, "carla": open(t, b, st.URL(), token("carla"))} {
+		for name, who := range map[string]*person{"bob": bob, "carla": open(b, t, st.URL(), token("carla"))} {
 			who.at("work")
 			who.sees("hold-override")
 			who.picture("approval-" + name)

@@ -17,7 +17,8 @@ func FuzzReadAsCodec(f *testing.F) {
 	header := client(dhcpv4.MessageTypeDiscover, mac1).ToBytes()[:optionsAt]
 	for _, raw := range [][]byte{
 		long.ToBytes(), twice, header, header[:optionsAt-1], append(bytes.Clone(header), 53), append(bytes.Clone(header), 53, 1),
-		append(bytes.Clone(header), 53, 1, 1), append(bytes.Clone(header), 53, 0), append(bytes.Repeat([]byte{200}, cookieAt), 99, 130, 83, 99, 255), {},
+		append(bytes.Clone(header), 53, 1, 1), append(bytes.Clone(header), 53, 0), append(bytes.Repeat([]byte{200}, cookieAt), 99, 130, 83, 99, 255),
+		{},
 	} {
 		f.Add(raw)
 	}

@@ -80,7 +80,7 @@ func (m *Metrics) Sent(log *slog.Logger, at time.Time, to netip.AddrPort, err er
 	}
 }
 
-// Recover, deferred, ends a panic of work on a packet, which costs that packet, not the server.
+// Recover ends a panic of work on a packet, which costs that packet, not the server. It is deferred.
 func (m *Metrics) Recover(log *slog.Logger) {
 	if v := recover(); v != nil {
 		m.Packets.WithLabelValues(TypeUnknown, ResultPanic).Inc()
