@@ -31,9 +31,9 @@ ARGS      ?=
 FROM      ?= 66fc704b9667f204946104e6a3543ccc98873778
 # How long each fuzz target runs.
 FUZZTIME  ?= 5s
-# Everything but the tests with real brokers, TPMs, images and firmware, which `make integration`
+# Everything but the tests with real brokers, browsers, TPMs, images and firmware, which `make integration`
 # runs, as it runs those with the build tag host.
-TESTED     = $$($(GO) list ./... | grep -Ev '^rackboot/integration/(alone|brokers|firmware|images|packaging|tpm)$$')
+TESTED     = $$($(GO) list ./... | grep -Ev '^rackboot/integration/(alone|brokers|firmware|images|packaging|page|tpm)$$')
 # And but long walks and tables, a sixth of what is left; CI has them in a stage of its own, and `make walks` runs them.
 WALKS      = ^rackboot/integration/(cures|faults|holds)
 
