@@ -69,7 +69,7 @@ export const release = (h, me) => {
     title: "Release the hold on " + h.spec.server,
     says: "Ends the hold " + h.spec.key + " of " + h.spec.owner + ". With the last hold gone, " + h.spec.server + " is switched on again where its claim wants it on.",
     warn: own ? "" : "It is not yours. Releasing it breaks glass: whoever placed it relies on the server being off.",
-    fields: own ? [] : [{ name: "reason", label: "Reason why you release what is not yours", required: true }],
+    fields: own ? [] : [{ name: "reason", label: "Why you release a hold that is not yours", required: true }],
     verb: "Release", danger: !own,
     run: (v, key) => call("POST", one("holds", h.metadata.name) + "/release", v.reason ? { breakGlass: v.reason } : {}, { key }),
   });

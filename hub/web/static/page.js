@@ -60,7 +60,7 @@ function look() {
   else if (notReady) out.push(["error", notReady.message, notReady.hint]);
   if (lacks) out.push(["error", "The hub's store has lost something, and lists may lack what is there: " + lacks.incomplete.message, lacks.incomplete.hint]);
   const dark = [...agents.all.values()].filter((a) => (a.o.status || {}).role !== "standby" && ((a.o.status || {}).conditions || []).some((c) => c.code === "Dark"));
-  if (dark.length && dark.length === agents.all.size) out.push(["error", "No rack reports: of no server is it known how it is now", "Racks go on with what they have. Look at the broker and the hub's connection to it."]);
+  if (dark.length && dark.length === agents.all.size) out.push(["error", "No rack reports: the present state of all servers is unknown", "Racks go on with what they have. Look at the broker and the hub's connection to it."]);
   else if (dark.length) out.push(["warn", dark.length + (dark.length === 1 ? " rack does" : " racks do") + " not report: " + dark.slice(0, 5).map((a) => ((a.o.spec || {}).rackRef || {}).name).join(", ") + (dark.length > 5 ? "…" : ""), "They go on with what they have. Check the agents' hosts and their connection to the hub."]);
   const said = JSON.stringify(out);
   if (said === saidNotice) return;
