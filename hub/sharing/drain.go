@@ -12,8 +12,8 @@ import (
 
 const (
 	// drainFor bounds how long a hub that ends waits for another one to take its units: one that has just started is given
-	// them after [hubs.SettledAfter], and then takes a look and a write for each eight racks.
-	drainFor = hubs.SettledAfter + 5*time.Second
+	// them after [hubs.SettledItself], and then takes a look and a write for each eight racks.
+	drainFor = hubs.SettledItself + 3*time.Second
 	// drainPoll is how often it looks.
 	drainPoll = 50 * time.Millisecond
 )

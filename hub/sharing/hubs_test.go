@@ -139,7 +139,7 @@ func TestDrainWaits(t *testing.T) {
 		never(t, time.Second, a, b)
 		begun := time.Now()
 		a.room.Drain(t.Context())
-		if took := time.Since(begun); b.works() != everything || took < time.Second || took > hubs.SettledAfter+3*time.Second {
+		if took := time.Since(begun); b.works() != everything || took < time.Second || took > hubs.SettledItself+3*time.Second {
 			t.Errorf("after %v the new one works %q", took, b.works())
 		}
 		if err := a.stop(); err != nil {

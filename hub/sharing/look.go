@@ -79,7 +79,7 @@ func (r *Room) view() hubs.View {
 	now := r.now()
 	v := hubs.View{
 		// It takes nothing before the others can know that it no longer drains: they would take it back.
-		Self:    hubs.Member{Name: r.self.Name, Run: r.self.Run, Draining: r.self.Draining || r.said, Settled: r.alone || now >= hubs.SettledAfter},
+		Self:    hubs.Member{Name: r.self.Name, Run: r.self.Run, Draining: r.self.Draining || r.said, Settled: r.alone || now >= hubs.SettledItself},
 		Beats:   r.own > 0 && hubs.Beats(r.last, now),
 		Unknown: map[string]bool{},
 	}

@@ -12,6 +12,9 @@ const (
 	DeadBeats = 5
 	// SettledAfter is for how long a hub has to be alive before it is given units that another living hub has.
 	SettledAfter = 5 * time.Second
+	// SettledItself is after how long a hub takes itself for settled. Others have seen it so by then, whose first look at
+	// it comes later by a beat on its way and a look: they would take back what it takes.
+	SettledItself = SettledAfter + 2*BeatEvery
 )
 
 // Life is what is known of another hub.

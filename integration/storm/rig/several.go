@@ -272,8 +272,8 @@ func (h *Hub) Units(ctx context.Context) (int, error) {
 }
 
 // settledAfter is for how long a hub works before it is taken for the one that will: one that has come back is given
-// what it had after five seconds.
-const settledAfter = 6 * time.Second
+// what it had after seven seconds.
+const settledAfter = 8 * time.Second
 
 // Owner is the hub that works, and another one. It waits until one has for a while.
 func (s *Site) Owner(ctx context.Context) (owner, other *Hub, err error) {
