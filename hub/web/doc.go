@@ -5,5 +5,5 @@
 // request with it reaches the API as one with that token. So the API judges, counts and records it as any
 // other, and a token that counts no more counts no more here either.
 //
-// See docs/adr/0190-page.md, and SECURITY.md for what a session is worth to somebody who steals it.
+// See docs/adr/0190-the-page-asks-the-api-as-its-reader.md, and SECURITY.md for what a session is worth to somebody who steals it.
 package web
