@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	mathrand "math/rand/v2"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -41,10 +42,15 @@ type place struct {
 	t     *testing.T
 	kv    *storetest.Memory
 	conn  *nats.Conn
-	now   time.Time
+	start time.Time
+	off   atomic.Int64 // nanoseconds that passed since; works of hubs read the clock at any time
 	hubs  []*hub
 	cause error
 }
+
+func (p *place) now() time.Time { return p.start.Add(time.Duration(p.off.Load())) }
+
+func (p *place) pass(d time.Duration) { p.off.Add(int64(d)) }
 
 // hub is one of those that share a place.
 type hub struct {
@@ -112,7 +118,7 @@ func newPlace(t *testing.T) *place {
 		t.Fatal(err)
 	}
 	t.Cleanup(conn.Close)
-	return &place{t: t, kv: storetest.NewMemory(), conn: conn, now: time.Now()}
+	return &place{t: t, kv: storetest.NewMemory(), conn: conn, start: time.Now()}
 }
 
 func (p *place) bucket() *jetstream.Bucket {
@@ -127,8 +133,7 @@ func (p *place) bucket() *jetstream.Bucket {
 // hub opens one with a folder and a quota of its own.
 func (p *place) hub(dir string, quota int64) *hub {
 	p.t.Helper()
-	clock := func() time.Time { return p.now }
-	st, err := store.Open(p.t.Context(), store.Config{KV: p.kv, Log: p.kv, Clock: clock, NewID: rand.Text})
+	st, err := store.Open(p.t.Context(), store.Config{KV: p.kv, Log: p.kv, Clock: p.now, NewID: rand.Text})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -143,14 +148,14 @@ func (p *place) hub(dir string, quota int64) *hub {
 	log := slog.New(slog.DiscardHandler)
 	h.Room, err = New(Config{
 		Store: st, Bucket: h.broken, Quota: quota, Works: func() bool { return h.works }, Under: func(ctx context.Context) context.Context { return ctx },
-		Clock: clock, NewID: rand.Text, Logger: log, Registerer: prometheus.NewRegistry(),
+		Clock: p.now, NewID: rand.Text, Logger: log, Registerer: prometheus.NewRegistry(),
 	})
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	h.Shelf, err = iso.Open(iso.Config{
 		Dir: dir, Quota: quota, Store: st, Depot: h.Room, Needed: func() (map[string]bool, error) { return h.needed, p.cause },
-		Clock: clock, Logger: log, Registerer: prometheus.NewRegistry(),
+		Clock: p.now, Logger: log, Registerer: prometheus.NewRegistry(),
 	})
 	if err != nil {
 		p.t.Fatal(err)
@@ -389,7 +394,7 @@ func TestDamagedIsPutAnew(t *testing.T) {
 			if c := a.record(t, digest); c.State != store.ContentWhole {
 				t.Errorf("after it was put anew the record is %+v", c)
 			}
-			p.now = p.now.Add(pauseMax)
+			p.pass(pauseMax)
 			b.look(p)
 			b.serves(t, digest, raw)
 		})
@@ -475,7 +480,7 @@ func TestWhatIsHereIsPutThere(t *testing.T) {
 	dir := t.TempDir()
 	alone, err := iso.Open(iso.Config{
 		Dir: dir, Quota: quota, Store: p.hub(t.TempDir(), quota).store, Needed: func() (map[string]bool, error) { return nil, nil },
-		Clock: func() time.Time { return p.now }, Registerer: prometheus.NewRegistry(),
+		Clock: p.now, Registerer: prometheus.NewRegistry(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -543,7 +548,7 @@ func TestRemoved(t *testing.T) {
 	pass := func(d time.Duration) {
 		p.heard()
 		b.round(t.Context())
-		p.now = p.now.Add(d)
+		p.pass(d)
 		b.round(t.Context())
 	}
 	pass(10 * quietFor)
