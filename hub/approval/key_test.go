@@ -1,11 +1,14 @@
 package approval
 
 import (
+	"context"
 	"crypto/ed25519"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -174,5 +177,45 @@ func TestCommandHangs(t *testing.T) {
 	defer cancel()
 	if _, err := k.Seal(ctx, theApproval()); protocol.CodeOf(err) != protocol.CodeTimeout {
 		t.Errorf("%v", err)
+	}
+}
+
+// What a command has started ends with it: a token's tool that hangs would keep the token from the next one.
+func TestCommandLeavesNothing(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, public, _ := keyFile(t, 'a')
+	k, err := ReadPublic(public, []string{"/bin/sh", "-c", `{ echo; exec sleep 60; } >"$0" & wait`, fifo})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		f, err := os.Open(fifo)
+		if err != nil {
+			ended <- err
+			return
+		}
+		defer f.Close()
+		_, err = f.Read(make([]byte, 1)) // it runs
+		cancel()
+		if err == nil {
+			_, err = io.Copy(io.Discard, f) // until nobody has it open
+		}
+		ended <- err
+	}()
+	if _, err := k.Seal(ctx, theApproval()); protocol.CodeOf(err) != protocol.CodeTimeout {
+		t.Error(err)
+	}
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("what the command started still runs")
 	}
 }

@@ -15,6 +15,7 @@ func Journeys() []Journey {
 	return []Journey{
 		{Name: "readme", Pages: []string{"README.md"}, Builds: true},
 		{Name: "simulator", Pages: []string{"docs/guide/simulator.md"}},
+		{Name: "pkcs11", Pages: []string{"docs/guide/pkcs11.md"}},
 		{Name: "guide", Pages: []string{
 			"docs/guide/first-rack.md", "docs/guide/first-claim.md", "docs/guide/first-hold.md", "docs/guide/freeze.md", "docs/guide/images.md",
 			"docs/guide/user-data.md", "docs/guide/uploaded-files.md", "docs/guide/boot-environments.md", "docs/guide/groups.md",
