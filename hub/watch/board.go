@@ -24,7 +24,14 @@ type entry struct {
 	sum          string // empty where it is not known, so that the next look is news
 	seq          uint64 // of its last change
 	server, rack string
+	place        place
 	recent       *shown // what was made last, for watches that begin; nil once it is old
+}
+
+// place is what decides, beside what it says, who is told of a resource.
+type place struct {
+	at     where
+	labels map[string]string
 }
 
 // tomb says that a resource went.
@@ -64,7 +71,7 @@ func (b *board) take(now *shown, seq uint64, came bool) bool {
 }
 
 func entryOf(now *shown, seq uint64) *entry {
-	return &entry{sum: now.sum, seq: seq, server: now.server, rack: now.at.Rack, recent: now}
+	return &entry{sum: now.sum, seq: seq, server: now.server, rack: now.at.Rack, place: place{now.at, now.labels}, recent: now}
 }
 
 // unknown notes that a resource has changed while nobody watches: what it says now is found out when somebody asks.

@@ -3,6 +3,7 @@ package watch
 import (
 	"bytes"
 	"testing"
+	"time"
 
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol/resource"
@@ -74,5 +75,70 @@ func TestThereAndBack(t *testing.T) {
 	}
 	if len(o.pending) != 1 || !bytes.Contains(o.pending[0], []byte(`"put"`)) {
 		t.Errorf("he was told %s", o.pending)
+	}
+}
+
+// A resource that is elsewhere while a watch begins, and is back before anybody has looked, is told: for those who had it
+// nothing has changed, and who begins has passed it over.
+func TestBackAfterPassedOver(t *testing.T) {
+	only, err := selector.ParseOnly("status.phase", resource.KindServer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, row := range map[string]struct {
+		ask  func(t *testing.T) Ask
+		away func(s *site, row string)
+	}{
+		"its label, to who asks for it": {func(t *testing.T) Ask {
+			labels, err := selector.Parse("row=7")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return Ask{Who: admin(), Selector: "row=7", Labels: labels}
+		}, func(s *site, row string) {
+			s.change(t, "n1", func(o *resource.Server) { o.Metadata.Labels = map[string]string{"row": row} })
+		}},
+		"its label, to whose scope that is": {func(*testing.T) Ask { return Ask{Who: row7()} }, func(s *site, row string) {
+			s.change(t, "n1", func(o *resource.Server) { o.Metadata.Labels = map[string]string{"row": row} })
+		}},
+	} {
+		for _, when := range []string{"is back after he has begun", "is back while he begins"} {
+			t.Run(name+", "+when, func(t *testing.T) {
+				s := newSite(t, nil)
+				s.put(t, storetest.Rack("r1"), storetest.Segment("boot", "r1"), storetest.BMC("b1", "r1"), server("n1", "7"))
+				s.stop() // nobody looks but this test
+				begin := func() (*Watch, *out) {
+					ask := row.ask(t)
+					ask.Kind, ask.Only = resource.KindServer, only
+					w, err := s.room.Begin(ask)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return w, &out{ctx: t.Context(), write: func([][]byte) error { return nil }, lines: s.room.metrics.lines, wrote: time.Now()}
+				}
+				other, o := begin()
+				other.list(o)
+				if len(o.pending) != 1 {
+					t.Fatalf("the first was told %s", o.pending)
+				}
+				row.away(s, "6")
+				w, o := begin()
+				w.list(o)
+				if when == "is back while he begins" {
+					row.away(s, "7")
+				}
+				w.passedOver()
+				if when != "is back while he begins" {
+					row.away(s, "7")
+				}
+				s.room.look(resource.KindServer, "n1", false)
+				for _, shown := range w.queue.take(batch) {
+					w.tell(o, shown)
+				}
+				if len(o.pending) == 0 || !bytes.Contains(o.pending[len(o.pending)-1], []byte(`"put"`)) {
+					t.Errorf("he was told %s", o.pending)
+				}
+			})
+		}
 	}
 }

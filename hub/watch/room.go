@@ -246,6 +246,19 @@ func (r *Room) again(b *board, name string) {
 	b.dirty[name] = true
 }
 
+// placed are where the resources of a board were that are known, and that somebody does not have.
+func (r *Room) placed(b *board, has map[string]bool) map[string]place {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := map[string]place{}
+	for name, e := range b.entries {
+		if e.sum != "" && !has[name] {
+			out[name] = e.place
+		}
+	}
+	return out
+}
+
 // heard notes what is to be looked at because somebody has said something of its server or rack.
 func (r *Room) heard(n heard) {
 	if n.empty() {

@@ -2,7 +2,9 @@ package watch
 
 import (
 	"context"
+	"maps"
 	"math/rand/v2"
+	"reflect"
 	"time"
 
 	"rackboot/hub/access"
@@ -170,6 +172,15 @@ func (w *Watch) begin(o *out) bool {
 	if !o.put(protoapi.WatchAgain, lineOf(protoapi.WatchEvent{Type: protoapi.WatchAgain})) {
 		return false
 	}
+	if !w.list(o) {
+		return false
+	}
+	w.passedOver()
+	return true
+}
+
+// list writes what there is.
+func (w *Watch) list(o *out) bool {
 	next := func(at string) []resource.Object { return w.room.cfg.Store.Objects.AfterOf(w.ask.Kind, at, stride) }
 	if some, few := w.room.cfg.Store.Objects.Narrow(w.ask.Kind, w.ask.Labels.Selector); few {
 		next = func(at string) []resource.Object { return some.After(at, stride) }
@@ -187,6 +198,24 @@ func (w *Watch) begin(o *out) bool {
 		}
 		if len(objs) < stride || w.room.isEnded() {
 			return !w.room.isEnded()
+		}
+	}
+}
+
+// passedOver has resources looked at that the watch has passed over while they were elsewhere than the board knows: they
+// may be back before anybody looks, and then say nothing new to those who had them.
+func (w *Watch) passedOver() {
+	if !w.passes {
+		return
+	}
+	for name, known := range w.room.placed(w.board, w.judge.has) {
+		stored := w.room.cfg.Store.Objects.PeekOf(w.ask.Kind, name)
+		if stored == nil {
+			continue // that it has gone is news
+		}
+		selected := w.judge.may(stored) && w.judge.mayBeSelected(stored)
+		if selected || !maps.Equal(stored.Head().Metadata.Labels, known.labels) || !reflect.DeepEqual(whereIs(stored, w.judge.world), known.at) {
+			w.room.again(w.board, name)
 		}
 	}
 }
