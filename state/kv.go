@@ -86,6 +86,9 @@ type Log interface {
 	// Append is durable when it returns. A non-empty id makes the append
 	// idempotent for two minutes at least.
 	Append(ctx context.Context, subject string, data []byte, id string) (seq uint64, err error)
+	// AppendAfter is Append of the record that comes next after the one of subject with Seq last; 0 is that
+	// there is none yet. Where another one came first it stores nothing, and fails with ErrConflict.
+	AppendAfter(ctx context.Context, subject string, data []byte, last uint64) (seq uint64, err error)
 	// Read returns up to limit records of subject ("" for all) with Seq >= from.
 	Read(ctx context.Context, subject string, from uint64, limit int) ([]Record, error)
 	// Tail returns the newest records of subject that were there when it was called, up to limit,

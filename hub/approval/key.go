@@ -150,7 +150,7 @@ func (r *remote) run(message []byte) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, name, r.key.command[1:]...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // with what it has started
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH")} // the hub's own variables may hold secrets
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH")}                                      // the hub's own variables may hold secrets
 	cmd.Stdin = bytes.NewReader(append([]byte(base64.StdEncoding.EncodeToString(message)), '\n'))
 	out := &bounded{}
 	cmd.Stdout, cmd.WaitDelay = out, commandGrace

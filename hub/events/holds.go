@@ -78,7 +78,7 @@ func (l *Log) AuditHold(ctx context.Context, h *resource.Hold) error {
 			return false
 		}
 		l.cfg.Crash.At("hub.hold.recorded")
-		if err := l.Add(ctx, api.EventRecord{Event: ev, Target: new(resource.TargetOf(h)), Agent: HubName}, string(code)+"-"+id); err != nil {
+		if err := l.Add(ctx, Item{api.EventRecord{Event: ev, Target: new(resource.TargetOf(h)), Agent: HubName}, string(code) + "-" + id}); err != nil {
 			errs = append(errs, err)
 			return false
 		}
@@ -99,7 +99,7 @@ func (l *Log) AuditHold(ctx context.Context, h *resource.Hold) error {
 		what += ", with " + with
 	}
 	if file(resource.EventReleaseAccepted, h.Status.ReleasedAt, what, " of ", h.Spec.Owner, " by ", h.Status.ReleasedBy, " (", string(kind), ")", Because(h.Status.ReleaseReason)) {
-		l.releases.WithLabelValues(string(kind)).Inc()
+		l.metrics.releases.WithLabelValues(string(kind)).Inc()
 	}
 	return errors.Join(errs...)
 }

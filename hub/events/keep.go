@@ -22,15 +22,16 @@ const (
 	notesName = "event-notes"
 	// notesEvery is how many events a hub that starts may have to read besides those that it keeps.
 	notesEvery = Kept / 4
-	// cutPages of cutPage events are looked at in one turn.
-	cutPages, cutPage = 20, 1000
-	// eventOverhead is what the store keeps with an event, in bytes, more or less.
-	eventOverhead = 64
+	// cutPages of pageRecords records are looked at in one turn.
+	cutPages = 200
+	// recordOverhead is what the store keeps with a record, in bytes, more or less.
+	recordOverhead = 64
 )
 
 // notes are what events up to an Index say of the holds that were stored.
 type notes struct {
 	UpTo  uint64                          `json:"upTo"`
+	Seq   uint64                          `json:"seq,omitempty"` // of the record that has it
 	Cut   uint64                          `json:"cut,omitempty"` // events up to it are cut off, or about to be
 	Holds map[string][]resource.EventCode `json:"holds"`
 }
@@ -47,6 +48,9 @@ func (l *Log) readNotes() (n notes, revision uint64, err error) {
 	if err != nil {
 		return notes{}, 0, fmt.Errorf("what events said of holds: %w", err)
 	}
+	if n.Seq == 0 { // the release 0.1.0 has written it
+		n.Seq = n.UpTo
+	}
 	return n, revision, nil
 }
 
@@ -54,7 +58,7 @@ func (l *Log) readNotes() (n notes, revision uint64, err error) {
 func (l *Log) writeNotes(ctx context.Context, was notes, revision, cut uint64) (notes, error) {
 	l.taking.Lock() // what came into the ring has been noted
 	l.mu.RLock()
-	now := notes{UpTo: l.filed, Cut: max(was.Cut, cut), Holds: map[string][]resource.EventCode{}}
+	now := notes{UpTo: l.filed, Seq: l.at, Cut: max(was.Cut, cut), Holds: map[string][]resource.EventCode{}}
 	for id, codes := range l.holds {
 		now.Holds[id] = slices.Sorted(maps.Keys(codes))
 	}
@@ -87,46 +91,48 @@ func (l *Log) Keep(ctx context.Context, before time.Time, maxBytes uint64) error
 	if err != nil {
 		return err
 	}
-	var upTo uint64
+	var upTo place
 	if !before.IsZero() {
 		if upTo, err = l.old(ctx, before, maxBytes); err != nil {
 			return err
 		}
-		if newest := l.Newest(); upTo >= newest { // which stays, and must not be written down as cut off
-			upTo = max(newest, 1) - 1
-		}
 	}
-	now, err := l.writeNotes(ctx, was, revision, upTo)
-	if err != nil {
+	now, err := l.writeNotes(ctx, was, revision, upTo.index)
+	if err != nil || upTo.index == 0 || upTo.index > now.Cut {
 		return err
 	}
-	if upTo = min(upTo, now.UpTo); upTo == 0 {
-		return nil
-	}
-	return l.cfg.Store.Log.Cut(ctx, eventSubject, upTo)
+	return l.cfg.Store.Log.Cut(ctx, eventSubject, upTo.seq)
 }
 
-// old is the Index up to which events are too old, or too many. What was filed before an old one is old
-// too, whatever the clock said then.
-func (l *Log) old(ctx context.Context, before time.Time, maxBytes uint64) (upTo uint64, err error) {
+// old is the last event that is too old, or one too many, and its record; the newest record is neither. What was filed
+// before an old one is old too, whatever the clock said then.
+func (l *Log) old(ctx context.Context, before time.Time, maxBytes uint64) (upTo place, err error) {
 	size, err := l.cfg.Store.Log.Size(ctx)
 	if err != nil {
-		return 0, err
+		return place{}, err
 	}
+	l.mu.RLock()
+	newest := l.at
+	l.mu.RUnlock()
 	excess := size - min(size, maxBytes)
 	at := uint64(1)
 	for range cutPages {
-		records, err := l.cfg.Store.Log.Read(ctx, eventSubject, at, cutPage)
+		records, err := l.cfg.Store.Log.Read(ctx, eventSubject, at, pageRecords)
 		if err != nil || len(records) == 0 {
 			return upTo, err
 		}
+		cut := false
 		for _, r := range records {
-			if excess > 0 || r.At.Before(before) {
-				upTo = r.Seq
+			if (excess > 0 || r.At.Before(before)) && r.Seq < newest {
+				g, err := groupOf(r)
+				if err != nil {
+					return place{}, err
+				}
+				upTo, cut = place{g.last(), r.Seq}, true
 			}
-			excess -= min(excess, uint64(len(r.Data)+eventOverhead))
+			excess -= min(excess, uint64(len(r.Data)+recordOverhead))
 		}
-		if at = records[len(records)-1].Seq + 1; upTo+1 < at {
+		if at = records[len(records)-1].Seq + 1; !cut || upTo.seq+1 < at {
 			return upTo, nil
 		}
 	}

@@ -2,16 +2,11 @@ package events
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"log/slog"
 	"maps"
-	"math"
 	"slices"
 	"sync"
-	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/semaphore"
 
 	"rackboot/hub/fence"
@@ -40,26 +35,21 @@ type Config struct {
 // Log files events and keeps the newest for printing. It is safe for concurrent use.
 type Log struct {
 	cfg      Config
-	releases *prometheus.CounterVec
+	metrics  metrics
 	auditing *semaphore.Weighted // of one: a hold is audited once
 	taking   sync.Mutex          // orders what comes into the ring
-	ahead    map[uint64]early    // by Index, what was filed before what comes before it is known; of taking
+	at       uint64              // Seq of the newest record that came into the ring; of taking, and written with mu
+	seen     seen                // of taking
+	queueing sync.Mutex
+	queue    []*waiting // what goes into the next records; of queueing
+	filing   bool       // somebody writes them; of queueing
 	mu       sync.RWMutex
 	ring     []api.EventRecord                      // in order of Index, as they were filed
+	places   places                                 // of the events in the ring
 	filed    uint64                                 // all up to this Index of the log came into the ring
 	holds    map[string]map[resource.EventCode]bool // what was filed of each hold that is stored
 	keeping  sync.Mutex                             // one Keep at a time
 }
-
-// early is an event that was filed, and is shown once those before it are known: then known is closed.
-type early struct {
-	ev    api.EventRecord
-	known chan struct{}
-}
-
-// earlyWait is how long the filer of an event waits for those before it, which are mostly being filed by others just now.
-// What was filed by another hub, or seemed to fail, is read from the log.
-const earlyWait = 20 * time.Millisecond
 
 // HubName is the agent of the hub's own events.
 const HubName = "hub"
@@ -69,7 +59,7 @@ var auditCodes = []resource.EventCode{resource.EventHoldAccepted, resource.Event
 
 // Open reads the end of the log of events. The codes are those of the store.
 func Open(ctx context.Context, cfg Config) (*Log, error) {
-	l := &Log{cfg: cfg, auditing: semaphore.NewWeighted(1), releases: newReleases(), holds: map[string]map[resource.EventCode]bool{}, ahead: map[uint64]early{}}
+	l := &Log{cfg: cfg, auditing: semaphore.NewWeighted(1), metrics: newMetrics(), holds: map[string]map[resource.EventCode]bool{}}
 	stored := map[string]bool{}
 	for _, h := range store.List[*resource.Hold](cfg.Store.Objects) {
 		stored[h.Metadata.Name] = true
@@ -80,7 +70,7 @@ func Open(ctx context.Context, cfg Config) (*Log, error) {
 // start reads the end of the log, and what was filed of the stored holds before: up to where that was
 // written down from there, and what comes after from the log.
 func (l *Log) start(ctx context.Context, stored map[string]bool) error {
-	tail, err := l.cfg.Store.Log.Tail(ctx, eventSubject, Kept)
+	tail, err := l.tail(ctx)
 	if err != nil {
 		return err
 	}
@@ -96,11 +86,11 @@ func (l *Log) start(ctx context.Context, stored map[string]bool) error {
 	if len(tail) == 0 {
 		return nil
 	}
-	if newest := tail[len(tail)-1].Seq; newest < n.UpTo { // the log has lost its end, and somebody went on with what is left
-		n.UpTo = 0
+	if newest := tail[len(tail)-1].Seq; newest < n.Seq { // the log has lost its end, and somebody went on with what is left
+		n.Seq = 0
 	}
-	for at := n.UpTo + 1; at < tail[0].Seq && len(stored) > 0; {
-		records, err := l.cfg.Store.Log.Read(ctx, eventSubject, at, 1000)
+	for at := n.Seq + 1; at < tail[0].Seq && len(stored) > 0; {
+		records, err := l.cfg.Store.Log.Read(ctx, eventSubject, at, pageRecords)
 		if err != nil {
 			return err
 		}
@@ -108,132 +98,101 @@ func (l *Log) start(ctx context.Context, stored map[string]bool) error {
 			break
 		}
 		for _, r := range records {
-			ev, err := eventOf(r)
+			_, events, err := eventsOf(r)
 			if err != nil {
 				return err
 			}
-			l.note(ev, stored)
+			for _, ev := range events {
+				l.note(ev, stored)
+			}
 		}
 		at = records[len(records)-1].Seq + 1
 	}
-	for _, r := range tail {
-		ev, err := eventOf(r)
-		if err != nil {
-			return err
-		}
-		l.keep(ev)
-		l.note(ev, stored)
+	if err := l.take(tail, stored); err != nil {
+		return err
 	}
-	return l.load(ctx, math.MaxUint64, stored)
+	return l.load(ctx, stored)
 }
 
-func eventOf(r state.Record) (ev api.EventRecord, err error) {
-	if err := json.Unmarshal(r.Data, &ev); err != nil {
-		return ev, fmt.Errorf("event %d of the log: %w", r.Seq, err)
-	}
-	ev.Index = r.Seq
-	return ev, nil
-}
+// pageRecords is how many records are read at once. They have 256 KiB each at most.
+const pageRecords = 100
 
-// load takes what the log has after the newest that is known, up to an index at least. The
-// caller holds taking, or has the only reference.
-func (l *Log) load(ctx context.Context, upTo uint64, stored map[string]bool) error {
-	for l.filed < upTo {
-		records, err := l.cfg.Store.Log.Read(ctx, eventSubject, l.filed+1, 1000)
-		if err != nil {
-			return err
+// tail reads the newest records, until they have Kept events or are all.
+func (l *Log) tail(ctx context.Context) ([]state.Record, error) {
+	for limit := pageRecords; ; {
+		records, err := l.cfg.Store.Log.Tail(ctx, eventSubject, limit)
+		if err != nil || len(records) < limit || limit == Kept {
+			return records, err
 		}
-		if len(records) == 0 {
-			return nil
-		}
+		events := 0
 		for _, r := range records {
-			ev, err := eventOf(r)
+			g, err := groupOf(r)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			l.keep(ev)
+			events += len(g.Events)
+		}
+		if events >= Kept {
+			return records, nil
+		}
+		limit = min(Kept, max(2*limit, limit*Kept/events+1))
+	}
+}
+
+func eventsOf(r state.Record) (g group, events []api.EventRecord, err error) {
+	if g, err = groupOf(r); err != nil {
+		return g, nil, err
+	}
+	for i := range g.Events {
+		ev, err := g.event(i)
+		if err != nil {
+			return g, nil, err
+		}
+		events = append(events, ev)
+	}
+	return g, events, nil
+}
+
+// load takes what the log has after the newest record that is known. The caller holds taking, or has the only reference.
+func (l *Log) load(ctx context.Context, stored map[string]bool) error {
+	for {
+		records, err := l.cfg.Store.Log.Read(ctx, eventSubject, l.at+1, pageRecords)
+		if err != nil || len(records) == 0 {
+			return err
+		}
+		if err := l.take(records, stored); err != nil {
+			return err
+		}
+	}
+}
+
+func (l *Log) take(records []state.Record, stored map[string]bool) error {
+	for _, r := range records {
+		g, events, err := eventsOf(r)
+		if err != nil {
+			return err
+		}
+		l.took(g, r.Seq, events)
+		for _, ev := range events {
 			l.note(ev, stored)
 		}
 	}
 	return nil
 }
 
-// keep appends the next event of the log.
-func (l *Log) keep(ev api.EventRecord) {
+// took takes the next record of the log. taking is held.
+func (l *Log) took(g group, seq uint64, events []api.EventRecord) {
+	for _, p := range g.Events {
+		l.seen.add(p.ID)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.filed = ev.Index
-	l.ring = append(l.ring, ev)
+	l.at, l.filed = seq, g.last()
+	l.places = append(l.places, place{g.First, seq})
+	l.ring = append(l.ring, events...)
 	if len(l.ring) > Kept {
 		l.ring = append([]api.EventRecord(nil), l.ring[len(l.ring)-Kept/2:]...)
-	}
-}
-
-// Add files an event. It is shown only after all that the log has before it, so that who asks
-// for what comes after an event never misses one: of two that are filed at once the later one
-// may be known first, and one whose filing seemed to fail may be there.
-func (l *Log) Add(ctx context.Context, ev api.EventRecord, id string) error {
-	raw, err := json.Marshal(ev)
-	if err != nil {
-		return err
-	}
-	seq, err := l.cfg.Store.Log.Append(ctx, eventSubject, raw, id)
-	if err != nil {
-		return err
-	}
-	ev.Index = seq
-	l.note(ev, nil)
-	known := l.next(ev)
-	if known == nil {
-		return nil
-	}
-	wait := time.NewTimer(earlyWait)
-	defer wait.Stop()
-	select {
-	case <-known:
-		return nil
-	case <-wait.C:
-	case <-ctx.Done():
-	}
-	l.taking.Lock()
-	defer l.taking.Unlock()
-	err = l.load(ctx, seq, nil)
-	l.catchUp()
-	delete(l.ahead, seq) // nobody waits for it any more
-	return err
-}
-
-// next takes an event into the ring, and those that waited for it. If some before it are not known, it waits for them: the
-// channel is closed once they are.
-func (l *Log) next(ev api.EventRecord) (known chan struct{}) {
-	l.taking.Lock()
-	defer l.taking.Unlock()
-	if ev.Index > l.filed+1 {
-		known = make(chan struct{})
-		l.ahead[ev.Index] = early{ev, known}
-		return known
-	}
-	if ev.Index == l.filed+1 { // else another one has brought it, or it was filed before
-		l.keep(ev)
-	}
-	l.catchUp()
-	return nil
-}
-
-// catchUp takes those that waited into the ring as far as nothing is missing, and forgets those that came otherwise. taking is held.
-func (l *Log) catchUp() {
-	for {
-		e, there := l.ahead[l.filed+1]
-		if !there {
-			break
-		}
-		l.keep(e.ev)
-	}
-	for index, e := range l.ahead {
-		if index <= l.filed {
-			close(e.known)
-			delete(l.ahead, index)
-		}
+		l.places = l.places.from(l.ring[0].Index)
 	}
 }
 
@@ -241,8 +200,7 @@ func (l *Log) catchUp() {
 func (l *Log) Follow(ctx context.Context) error {
 	l.taking.Lock()
 	defer l.taking.Unlock()
-	defer l.catchUp()
-	return l.load(ctx, math.MaxUint64, nil)
+	return l.load(ctx, nil)
 }
 
 // note remembers what was filed of a hold; of those in only, if it is given.
@@ -279,7 +237,7 @@ func (l *Log) Forget(there map[string]bool) {
 
 // Own files an event of the hub itself, about a server or about nothing that has a name.
 func (l *Log) Own(ctx context.Context, server string, code resource.EventCode, message string) {
-	l.file(ctx, api.EventRecord{Event: resource.Event{Server: server, Code: code, Message: message}})
+	l.own(ctx, api.EventRecord{Event: resource.Event{Server: server, Code: code, Message: message}})
 }
 
 // AgentTarget is an agent as what an event is about.
@@ -289,13 +247,13 @@ func AgentTarget(name string) resource.Target {
 
 // OwnOf files one about an object. server is empty where it is about no server.
 func (l *Log) OwnOf(ctx context.Context, about resource.Target, server string, code resource.EventCode, message string) {
-	l.file(ctx, api.EventRecord{Event: resource.Event{Server: server, Code: code, Message: message}, Target: &about})
+	l.own(ctx, api.EventRecord{Event: resource.Event{Server: server, Code: code, Message: message}, Target: &about})
 }
 
-func (l *Log) file(ctx context.Context, ev api.EventRecord) {
+func (l *Log) own(ctx context.Context, ev api.EventRecord) {
 	ev.At, ev.Agent = l.cfg.Clock(), HubName
 	l.recordOwn(ctx, ev)
-	if err := l.Add(ctx, ev, ""); err != nil {
+	if err := l.Add(ctx, Item{Event: ev}); err != nil {
 		l.cfg.Logger.Warn("event not filed", "code", ev.Code, "err", err)
 	}
 }

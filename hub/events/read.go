@@ -2,8 +2,6 @@ package events
 
 import (
 	"context"
-	"crypto/sha256"
-	"fmt"
 	"time"
 
 	"rackboot/protocol/api"
@@ -27,19 +25,36 @@ func (l *Log) Newest() uint64 {
 
 // Read reads up to limit events after an Index from the log, also those that are not kept for printing.
 // The codes are unavailable and timeout.
-func (l *Log) Read(ctx context.Context, after uint64, limit int) ([]Filed, error) {
-	records, err := l.cfg.Store.Log.Read(ctx, eventSubject, after+1, limit)
+func (l *Log) Read(ctx context.Context, after uint64, limit int) (out []Filed, err error) {
+	at, err := l.seqOf(ctx, after)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Filed, 0, len(records))
-	for _, r := range records {
-		ev, err := eventOf(r)
+	for len(out) < limit {
+		records, err := l.cfg.Store.Log.Read(ctx, eventSubject, at, min(limit-len(out), pageRecords))
 		if err != nil {
 			return nil, err
 		}
-		sum := sha256.Sum256(r.Data)
-		out = append(out, Filed{EventRecord: ev, ID: fmt.Sprintf("%d-%x", r.Seq, sum[:8]), At: r.At})
+		if len(records) == 0 {
+			break
+		}
+		for _, r := range records {
+			g, err := groupOf(r)
+			if err != nil {
+				return nil, err
+			}
+			for i := range g.Events {
+				if g.First+uint64(i) <= after || len(out) == limit {
+					continue
+				}
+				ev, err := g.event(i)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, Filed{EventRecord: ev, ID: g.name(i), At: r.At})
+			}
+		}
+		at = records[len(records)-1].Seq + 1
 	}
 	return out, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"rackboot/hub/events"
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/protocol/api"
@@ -29,15 +30,17 @@ func (c *hearing) eventBatch(ctx context.Context, a *resource.Agent, m message.E
 	last := acked(l, m.Incarnation)
 	var tail uint64
 	c.contacts.with(name, func(k *contact) { tail = k.tail[m.Incarnation] })
+	var items []events.Item
 	for _, ev := range withGaps(m.Events, last, tail) {
 		id := fmt.Sprintf("%s-%s-%d", name, m.Incarnation, ev.Seq)
 		if ev.From > 0 {
 			id += fmt.Sprintf("-from-%d", ev.From)
 		}
-		if err := c.cfg.Events.Add(ctx, api.EventRecord{Event: ev, Agent: name}, id); err != nil {
-			return err
-		}
+		items = append(items, events.Item{Event: api.EventRecord{Event: ev, Agent: name}, ID: id})
 		last = ev.Seq
+	}
+	if err := c.cfg.Events.Add(ctx, items...); err != nil {
+		return err
 	}
 	now, _, err := c.ledgers.change(ctx, name, func(l *store.Ledger) bool {
 		if last <= acked(l, m.Incarnation) {

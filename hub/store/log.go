@@ -26,6 +26,20 @@ func (l *Log) Append(ctx context.Context, subject string, data []byte, id string
 	return seq, nil
 }
 
+// AppendAfter writes to the log what comes next after a record; see [state.Log]. The codes are conflict, unavailable and
+// timeout.
+func (l *Log) AppendAfter(ctx context.Context, subject string, data []byte, last uint64) (uint64, error) {
+	l.core.haste.GiveWay(ctx)
+	if err := l.core.healthy(); err != nil {
+		return 0, stateError("append to log", err)
+	}
+	seq, err := l.log.AppendAfter(ctx, subject, data, last)
+	if err != nil {
+		return 0, stateError("append to log", err)
+	}
+	return seq, nil
+}
+
 // Tail reads the end of the log; see [state.Log]. The codes are unavailable and timeout.
 func (l *Log) Tail(ctx context.Context, subject string, limit int) ([]state.Record, error) {
 	records, err := l.log.Tail(ctx, subject, limit)

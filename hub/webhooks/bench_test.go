@@ -69,7 +69,7 @@ func (b *bench) happen(n int, code resource.EventCode, server string) {
 	for range n {
 		b.count++
 		ev := api.EventRecord{Event: resource.Event{At: time.Now(), Server: server, Code: code, Message: fmt.Sprint(b.count)}, Agent: "a1"}
-		if err := b.log.Add(b.Context(), ev, fmt.Sprint(b.count)); err != nil {
+		if err := b.log.Add(b.Context(), events.Item{Event: ev, ID: fmt.Sprint(b.count)}); err != nil {
 			b.Fatal(err)
 		}
 	}

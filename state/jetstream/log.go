@@ -53,6 +53,15 @@ func (l *Log) Append(ctx context.Context, subject string, data []byte, id string
 	})
 }
 
+// AppendAfter expects last to be the newest of the subject. A write without an answer is sent again, and stored once.
+func (l *Log) AppendAfter(ctx context.Context, subject string, data []byte, last uint64) (uint64, error) {
+	const op = "log append"
+	if err := state.CheckKey(op, subject); err != nil {
+		return 0, err
+	}
+	return l.st.replace(ctx, op, &nats.Msg{Subject: l.st.prefix + subject, Data: data}, last)
+}
+
 // Read returns records in sequence order, up to the newest that was there when it was called; limit is
 // 1 to 10,000. Where the beginning is cut off meanwhile, what the server says of how many are to come is too much.
 func (l *Log) Read(ctx context.Context, subject string, from uint64, limit int) ([]state.Record, error) {

@@ -2,8 +2,10 @@ package statetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,6 +21,8 @@ func TestLog(t *testing.T, open func(*testing.T) state.Log) {
 	}{
 		{"append and read", logReadBack},
 		{"an id appends once", logIdempotent},
+		{"after another", logAfter},
+		{"after another at once", logAfterAtOnce},
 		{"invalid", logInvalid},
 		{"concurrent", logConcurrent},
 		{"tail", logTail},
@@ -81,6 +85,89 @@ func logIdempotent(ctx context.Context, t *testing.T, l state.Log) {
 		must(t, err)
 	}
 	want(t, readLog(ctx, t, l, "", 0, 10), "a=1", "a=2", "a=3", "a=3")
+}
+
+// logAfter appends only after the newest record of the subject; those of other subjects do not count.
+func logAfter(ctx context.Context, t *testing.T, l state.Log) {
+	first, err := l.AppendAfter(ctx, "a", []byte("1"), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Append(ctx, "b", []byte("x"), ""); err != nil {
+		t.Fatal(err)
+	}
+	for _, last := range []uint64{0, first + 1, first + 2} {
+		if _, err := l.AppendAfter(ctx, "a", []byte("no"), last); !errors.Is(err, state.ErrConflict) {
+			t.Errorf("after %d, where %d is the newest: %v", last, first, err)
+		}
+	}
+	second, err := l.AppendAfter(ctx, "a", []byte("2"), first)
+	if err != nil || second <= first {
+		t.Fatalf("%d after %d: %v", second, first, err)
+	}
+	third, err := l.Append(ctx, "a", []byte("3"), "") // by who does not ask
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.AppendAfter(ctx, "a", []byte("no"), second); !errors.Is(err, state.ErrConflict) {
+		t.Errorf("%v", err)
+	}
+	if err := l.Cut(ctx, "a", third); err != nil { // the newest stays
+		t.Fatal(err)
+	}
+	if _, err := l.AppendAfter(ctx, "a", []byte("4"), third); err != nil {
+		t.Error(err)
+	}
+	records, err := l.Read(ctx, "a", 1, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(records) != 2 || string(records[0].Data) != "3" || string(records[1].Data) != "4" {
+		t.Errorf("%+v", records)
+	}
+}
+
+// logAfterAtOnce has many append after the same record: one does, and all do in the end.
+func logAfterAtOnce(ctx context.Context, t *testing.T, l state.Log) {
+	const writers = 8
+	var all sync.WaitGroup
+	var conflicts atomic.Int64
+	for w := range writers {
+		all.Go(func() {
+			for last := uint64(0); ; {
+				_, err := l.AppendAfter(ctx, "a", fmt.Append(nil, w), last)
+				if err == nil {
+					return
+				}
+				if !errors.Is(err, state.ErrConflict) {
+					t.Error(err)
+					return
+				}
+				conflicts.Add(1)
+				newest, err := l.Tail(ctx, "a", 1)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if len(newest) > 0 {
+					last = newest[0].Seq
+				}
+			}
+		})
+	}
+	all.Wait()
+	records, err := l.Read(ctx, "a", 1, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, r := range records {
+		seen[string(r.Data)] = true
+	}
+	if len(records) != writers || len(seen) != writers {
+		t.Errorf("%d records of %d writers", len(records), len(seen))
+	}
+	t.Logf("%d conflicts", conflicts.Load())
 }
 
 func logInvalid(ctx context.Context, t *testing.T, l state.Log) {

@@ -256,6 +256,32 @@ func (m *Memory) Append(_ context.Context, subject string, data []byte, id strin
 	return seq, nil
 }
 
+// AppendAfter implements state.Log.
+func (m *Memory) AppendAfter(_ context.Context, subject string, data []byte, last uint64) (uint64, error) {
+	m.mu.Lock()
+	newest := uint64(0)
+	for _, r := range slices.Backward(m.records) {
+		if r.Subject == subject {
+			newest = r.Seq
+			break
+		}
+	}
+	if newest != last {
+		m.mu.Unlock()
+		return 0, protocol.Errorf(protocol.CodeConflict, "log append", "%s: after %d, not %d: %w", subject, newest, last, state.ErrConflict)
+	}
+	m.appended++
+	seq := m.appended
+	m.records = append(m.records, state.Record{Seq: seq, Subject: subject, Data: data, At: time.Now()})
+	m.mu.Unlock()
+	if m.AfterAppend != nil {
+		if err := m.AfterAppend(seq); err != nil {
+			return 0, err
+		}
+	}
+	return seq, nil
+}
+
 func (m *Memory) append(subject string, data []byte, id string) uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()

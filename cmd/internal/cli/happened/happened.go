@@ -99,7 +99,7 @@ func View(events []api.EventRecord) printer.View {
 }
 
 // Gap says what the indexes are that are missing between events, which somebody could take for events
-// that were lost; empty where there are none. The hub counts all records of its log, and a scope hides
+// that were lost; empty where there are none. A hub of 0.1.0 counted all records of its log, and a scope hides
 // what is outside of it. What was lost on the way is an event of its own: EventsLost.
 func Gap(events []api.EventRecord) string {
 	missing := uint64(0)
