@@ -25,12 +25,12 @@ type Table struct {
 	mu     sync.Mutex
 	texts  []string
 	values []any
-	says   map[reflect.Type]bool // whether a type has texts
+	ways   map[reflect.Type]*way
 }
 
 // New returns an empty Table.
 func New() *Table {
-	return &Table{seed: maphash.MakeSeed(), texts: make([]string, texts), values: make([]any, values), says: map[reflect.Type]bool{}}
+	return &Table{seed: maphash.MakeSeed(), texts: make([]string, texts), values: make([]any, values), ways: map[reflect.Type]*way{}}
 }
 
 // Texts takes the place of each text in what v points to, and in what that has, by the same text as it was said before. What is
@@ -38,14 +38,27 @@ func New() *Table {
 func (t *Table) Texts(v any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.walk(reflect.ValueOf(v))
+	of := reflect.ValueOf(v)
+	t.walk(of, t.wayOf(of.Type()))
 }
 
-func (t *Table) walk(v reflect.Value) {
-	if !t.speaks(v.Type()) {
+// way is where in a type there are texts that can be changed; nil where there are none.
+type way struct {
+	kind   reflect.Kind
+	elem   *way   // of a pointer, slice or array
+	fields []step // of a struct, those that have some
+}
+
+type step struct {
+	index int
+	*way
+}
+
+func (t *Table) walk(v reflect.Value, w *way) {
+	if w == nil {
 		return
 	}
-	switch v.Kind() { //nolint:exhaustive // no other speaks
+	switch w.kind { //nolint:exhaustive // no other has a way
 	case reflect.String:
 		if s := v.String(); s != "" && len(s) <= maxText && v.CanSet() {
 			if same := t.text(s); unsafe.StringData(same) != unsafe.StringData(s) {
@@ -54,15 +67,15 @@ func (t *Table) walk(v reflect.Value) {
 		}
 	case reflect.Pointer:
 		if !v.IsNil() {
-			t.walk(v.Elem())
+			t.walk(v.Elem(), w.elem)
 		}
 	case reflect.Struct:
-		for _, f := range v.Fields() {
-			t.walk(f)
+		for _, f := range w.fields {
+			t.walk(v.Field(f.index), f.way)
 		}
 	case reflect.Slice, reflect.Array:
 		for i := range v.Len() {
-			t.walk(v.Index(i))
+			t.walk(v.Index(i), w.elem)
 		}
 	}
 }
@@ -75,24 +88,35 @@ func (t *Table) text(s string) string {
 	return *at
 }
 
-// speaks reports whether a type has texts that can be changed.
-func (t *Table) speaks(of reflect.Type) (so bool) {
-	if known, there := t.says[of]; there {
+// wayOf finds the way of a type, once.
+func (t *Table) wayOf(of reflect.Type) *way {
+	if known, there := t.ways[of]; there {
 		return known
 	}
-	t.says[of] = false // of itself a type has no more than it has anyway
-	switch of.Kind() { //nolint:exhaustive // what is in no case has none
+	w := &way{kind: of.Kind()}
+	t.ways[of] = w // for what a type has of itself
+	has := false
+	switch w.kind { //nolint:exhaustive // what is in no case has none
 	case reflect.String:
-		so = true
+		has = true
 	case reflect.Pointer, reflect.Slice, reflect.Array:
-		so = t.speaks(of.Elem())
+		w.elem = t.wayOf(of.Elem())
+		has = w.elem != nil
 	case reflect.Struct:
-		for f := range of.Fields() {
-			so = so || f.IsExported() && t.speaks(f.Type)
+		for i := range of.NumField() {
+			if f := of.Field(i); f.IsExported() {
+				if to := t.wayOf(f.Type); to != nil {
+					w.fields = append(w.fields, step{i, to})
+				}
+			}
 		}
+		has = len(w.fields) > 0
 	}
-	t.says[of] = so
-	return so
+	if !has {
+		w = nil
+	}
+	t.ways[of] = w
+	return w
 }
 
 // Map takes a map's place by an equal one that came before. From then on nobody may change it.
