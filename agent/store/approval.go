@@ -131,7 +131,7 @@ func spend(t state.Txn, a approved, target string) error {
 
 // bulk is what bounds a ForceOff of the server now; Key and Bound are the caller's.
 func (as *Approvals) bulk(t state.Txn, server string, v *View) (err error) {
-	if !as.guarded() {
+	if v.bulk = as.guarded(); !v.bulk {
 		return nil
 	}
 	if v.forced, err = scan[forced](t, keyForced); err != nil {

@@ -36,6 +36,7 @@ type disk struct {
 	write  chan struct{}
 	calls  calls // of update, that wait for a turn
 	mirror mirror
+	views  views
 	head   atomic.Pointer[Head] // of what is on disk; nil of a new database
 }
 
@@ -45,9 +46,10 @@ func (disk *disk) commit(fn func(state.Txn) error) error {
 	var head *Head
 	var change guard.Change
 	ran, changes := false, false
+	defer disk.views.over()
 	err := disk.db.Update(func(t state.Txn) (err error) {
 		c := counted{Txn: t}
-		w = watched{Txn: &c}
+		w = watched{Txn: &c, views: &disk.views}
 		if err = fn(&w); err == nil {
 			head, err = c.finish()
 		}

@@ -142,7 +142,7 @@ func (ds *Documents) obey(t state.Txn, now time.Time, d message.HoldDoc, touched
 // putRequests writes the requests of a document in place of those of the one before.
 func putRequests(t state.Txn, requests []resource.Request, touched map[string]bool, cut func()) error {
 	gone := map[string]json.RawMessage{}
-	if err := t.Scan("request/", func(key string, raw []byte) error {
+	if err := t.Scan(keyRequests, func(key string, raw []byte) error {
 		gone[key] = raw
 		return nil
 	}); err != nil {
@@ -150,7 +150,7 @@ func putRequests(t state.Txn, requests []resource.Request, touched map[string]bo
 	}
 	for _, r := range requests {
 		touched[r.Server] = true
-		key := "request/" + r.Server + "/" + r.ID
+		key := keyRequests + r.Server + "/" + r.ID
 		raw, err := json.Marshal(r)
 		if err != nil {
 			return fmt.Errorf("key %s: %w", key, err)

@@ -23,6 +23,8 @@ const (
 	keyHolds     = "hold/"
 	keyReleased  = "released/"
 	keyRecords   = "record/"
+	keyRequests  = "request/"
+	keyAsked     = "asked/"
 	keySecrets   = "secret/"
 	keyAccounts  = "account/"
 	keyDocuments = "doc/"

@@ -62,11 +62,13 @@ func StandingOf(r decide.Record) Standing {
 // watched notes what a transaction writes of what the mirror or the guard set has.
 type watched struct {
 	state.Txn
+	views   *views
 	changes []write
 }
 
 // Set implements state.Txn.
 func (w *watched) Set(key string, value []byte) error {
+	w.views.touch(key)
 	if guarded(key) {
 		w.changes = append(w.changes, write{key, append([]byte{}, value...)})
 	}
@@ -75,6 +77,7 @@ func (w *watched) Set(key string, value []byte) error {
 
 // Delete implements state.Txn.
 func (w *watched) Delete(key string) error {
+	w.views.touch(key)
 	if guarded(key) {
 		w.changes = append(w.changes, write{key, nil})
 	}

@@ -31,7 +31,7 @@ func (l *Local) Resume(now time.Time, r resource.Request) error {
 		if err != nil {
 			return err
 		}
-		have, err := scan[resource.Request](t, "asked/"+r.Server+"/")
+		have, err := scan[resource.Request](t, keyAsked+r.Server+"/")
 		switch {
 		case err != nil:
 			return err
@@ -44,7 +44,7 @@ func (l *Local) Resume(now time.Time, r resource.Request) error {
 			return protocol.Errorf(protocol.CodeConflict, op, "%d resumes of it have not ended", len(have)).
 				WithHint("rackboot-agent explain %s says what they wait for", r.Server)
 		}
-		if err := put(t, "asked/"+r.Server+"/"+r.ID, r); err != nil {
+		if err := put(t, keyAsked+r.Server+"/"+r.ID, r); err != nil {
 			return err
 		}
 		return l.events.append(t, resource.Event{
@@ -66,7 +66,7 @@ func forgetAsked(t state.Txn, v View) error {
 		}) {
 			continue
 		}
-		if err := t.Delete("asked/" + r.Server + "/" + r.ID); err != nil {
+		if err := t.Delete(keyAsked + r.Server + "/" + r.ID); err != nil {
 			return err
 		}
 	}

@@ -48,7 +48,7 @@ func (s *Servers) view(t state.Txn, server string) (v View, err error) {
 	if err != nil {
 		return v, err
 	}
-	v.Rack, v.Synced, v.Ended, v.Aside, v.Standby = rack, as.serves, as.over, as.aside, as.standby
+	v.serve(rack, as)
 	if v.Incarnation, err = incarnation(t); err != nil {
 		return v, err
 	}
@@ -65,10 +65,10 @@ func (s *Servers) view(t state.Txn, server string) (v View, err error) {
 	if v.Released, err = releasedHere(t, server); err != nil {
 		return v, err
 	}
-	if v.Requests, err = scan[resource.Request](t, "request/"+server+"/"); err != nil {
+	if v.Requests, err = scan[resource.Request](t, keyRequests+server+"/"); err != nil {
 		return v, err
 	}
-	if v.Asked, err = scan[resource.Request](t, "asked/"+server+"/"); err != nil {
+	if v.Asked, err = scan[resource.Request](t, keyAsked+server+"/"); err != nil {
 		return v, err
 	}
 	v.Record, _, err = get[decide.Record](t, keyRecords+server)
@@ -82,30 +82,62 @@ func (s *Servers) view(t state.Txn, server string) (v View, err error) {
 	return v, s.approvals.bulk(t, server, &v)
 }
 
-// View reads the view of one server.
-func (s *Servers) View(name string) (v View, err error) {
-	err = s.disk.db.View(func(t state.Txn) error {
-		v, err = s.view(t, name)
-		return err
-	})
+// View returns the view of one server, as it is on disk.
+func (s *Servers) View(name string) (View, error) {
+	v, _, err := s.viewAt(name)
 	return v, err
 }
 
-// Step reads a server's view, decides, and puts the plan's record and events on
+// viewAt is View with the stamp by which it is known later whether the view still counts.
+func (s *Servers) viewAt(server string) (v View, at stamp, err error) {
+	v, at, have := s.disk.views.at(server)
+	rack, as, said := s.disk.mirror.said()
+	if have && said && v.bulk == s.approvals.guarded() {
+		v.serve(rack, as)
+		return v, at, nil
+	}
+	err = s.disk.db.View(func(t state.Txn) error {
+		v, err = s.view(t, server)
+		return err
+	})
+	if err == nil {
+		s.disk.views.keep(server, v, at)
+	}
+	return v, at, err
+}
+
+// serve says what the view has of the rack.
+func (v *View) serve(rack message.RackIntent, as stance) {
+	v.Rack, v.Synced, v.Ended, v.Aside, v.Standby = rack, as.serves, as.over, as.aside, as.standby
+}
+
+// Step decides on a server's view, and puts the plan's record and events on
 // disk, all in one transaction: a hold that another goroutine enforces meanwhile
-// makes the decision be taken again. The holds of Plan.Expire end in it too, and
+// makes the decision be taken again. A plan that writes nothing needs none. The holds of Plan.Expire end in it too, and
 // after is without them. choose must be pure.
 func (s *Servers) Step(server string, choose func(View) decide.Plan) (plan decide.Plan, after View, err error) {
 	s.disk.crash.At("agent.step.decide")
+	seen, at, err := s.viewAt(server)
+	if err != nil {
+		return decide.Plan{}, View{}, failing("record what happens to "+server, err)
+	}
+	plan = choose(seen)
+	if !writes(plan) && s.disk.views.stand(server, at) {
+		seen.Record = plan.Record
+		return plan, seen, nil
+	}
 	err = s.disk.update(func(t state.Txn) error {
-		v, err := s.view(t, server)
-		if err != nil {
-			return err
+		v := seen.apart()
+		if !s.disk.views.stand(server, at) {
+			now, err := s.view(t, server)
+			if err != nil {
+				return err
+			}
+			v, plan = now, choose(now)
 		}
-		plan = choose(v)
 		v.Record = plan.Record
 		after = v
-		if !plan.Persist && len(plan.Happened) == 0 && len(plan.Expire) == 0 {
+		if !writes(plan) {
 			return errNothing
 		}
 		if err := put(t, keyRecords+server, plan.Record); err != nil {
@@ -132,6 +164,9 @@ func (s *Servers) Step(server string, choose func(View) decide.Plan) (plan decid
 	s.disk.crash.At("agent.step.persisted")
 	return plan, after, nil
 }
+
+// writes says whether anything of a plan goes on disk.
+func writes(p decide.Plan) bool { return p.Persist || len(p.Happened) > 0 || len(p.Expire) > 0 }
 
 // expire ends the holds whose time to live was over when the plan was made.
 func (s *Servers) expire(t state.Txn, v View, plan decide.Plan) (View, error) {

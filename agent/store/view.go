@@ -29,6 +29,7 @@ type View struct {
 	Asked  []resource.Request
 	Record decide.Record
 
+	bulk      bool // it has what follows
 	forced    []forced
 	approvals []approved // of stops
 	boots     []approved

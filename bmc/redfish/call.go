@@ -80,10 +80,15 @@ func (c *call) DeleteWithHeaders(uri string, h map[string]string) (*http.Respons
 	return c.do(http.MethodDelete, uri, nil, h)
 }
 
-// get reads one object. gofish returns decoding errors as they are; here they
-// become an unusable answer.
+// get reads one object.
 func get[T any, PT schemas.GenericSchemaObjectPointer[T]](c *call, uri string) (*T, error) {
-	v, err := schemas.GetObject[T, PT](c, uri)
+	return decoded(c, func() (*T, error) { return schemas.GetObject[T, PT](c, uri) })
+}
+
+// decoded is an object that gofish decodes. gofish returns decoding errors as they are; here they
+// become an unusable answer.
+func decoded[T any](c *call, decode func() (*T, error)) (*T, error) {
+	v, err := decode()
 	if err == nil {
 		return v, nil
 	}

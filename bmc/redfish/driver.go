@@ -17,6 +17,7 @@ type driver struct {
 	locator       *locator
 	power         *power
 	clock         *managerClock
+	glances       *glances
 	overrides     *overrides
 	media         *media
 	restorePolicy *restorePolicy
@@ -53,7 +54,7 @@ func newDriver(config Config, target bmc.Target, l *link, leave func()) *driver 
 	o, restore := newOverrides(l, at, known, logger), newRestorePolicy(l, at)
 	return &driver{
 		server: target.Server, link: l, leave: leave,
-		locator: at, power: p, overrides: o, clock: new(managerClock),
+		locator: at, power: p, overrides: o, clock: new(managerClock), glances: new(glances),
 		media:         newMedia(l, at),
 		restorePolicy: restore,
 		firmware:      newFirmwareWriter(l, at, restore),
@@ -70,7 +71,7 @@ func newDriver(config Config, target bmc.Target, l *link, leave func()) *driver 
 // settings, those are read as well, and where LastResetTime is another, the manager's clock.
 func (d *driver) Observe(ctx context.Context) (protocol.Observation, error) {
 	c := newCall(ctx, opObserve, d.link)
-	s, err := d.locator.read(c)
+	s, err := d.glances.read(c, d.locator)
 	o := protocol.Observation{Server: d.server, ReadAt: time.Now(), Source: protocol.SourcePoll}
 	if err != nil {
 		o.Power, o.Code, o.Error, o.Fault = powerFor(err), protocol.CodeOf(err), err.Error(), bmc.FaultOf(err)

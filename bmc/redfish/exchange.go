@@ -16,12 +16,14 @@ import (
 	"strings"
 	"time"
 
+	"rackboot/bmc/conns"
 	"rackboot/bmc/oldtls"
 	"rackboot/protocol"
 )
 
 const (
-	maxAnswer    = 4 << 20 // largest system resource seen: 60 KiB
+	maxAnswer    = 4 << 20  // largest system resource seen: 60 KiB
+	maxStated    = 64 << 10 // the most that is made room for because an answer says so
 	maxRedirects = 3
 	// idleTimeout is shorter than any BMC's own, which close in mid-use.
 	idleTimeout = 20 * time.Second
@@ -58,24 +60,11 @@ type request struct {
 
 func newHTTPClient(config Config, trust *tls.Config) *http.Client {
 	return &http.Client{
-		Transport: &http.Transport{
-			// No Proxy: credentials of BMCs go to the BMC or nowhere.
-			DialContext:         config.DialContext,
-			TLSClientConfig:     trust,
-			TLSHandshakeTimeout: config.RequestTimeout,
-			IdleConnTimeout:     idleTimeout,
+		Transport: conns.New(conns.Config{
+			DialContext: config.DialContext, TLS: trust, HandshakeTimeout: config.RequestTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: 1 << 16,
 			// One for power, one for inventory, one for events.
-			MaxConnsPerHost: 3,
-			// Compressed answers carry an ETag that does not match on PATCH.
-			DisableCompression: true,
-			// A BMC that speaks h2 only exists.
-			ForceAttemptHTTP2:      true,
-			MaxResponseHeaderBytes: 1 << 16,
-			// Two connections of a BMC wait most of the time, each with both of these. What is longer is
-			// read past them.
-			ReadBufferSize:  1 << 10,
-			WriteBufferSize: 1 << 10,
-		},
+			MaxConns: 3,
+		}),
 		CheckRedirect: checkRedirect,
 	}
 }
@@ -209,9 +198,13 @@ func readBody(resp *http.Response) ([]byte, error) {
 		}
 		from = z
 	}
-	body, err := io.ReadAll(io.LimitReader(from, maxAnswer+1))
-	if err == nil && len(body) > maxAnswer {
+	var body bytes.Buffer
+	if n := resp.ContentLength; n > 0 && n <= maxStated {
+		body.Grow(int(n) + bytes.MinRead) // else it grows by copies
+	}
+	_, err := body.ReadFrom(io.LimitReader(from, maxAnswer+1))
+	if err == nil && body.Len() > maxAnswer {
 		return nil, errTooLarge
 	}
-	return body, err
+	return body.Bytes(), err
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -114,10 +113,20 @@ func (l *link) authorized(ctx context.Context, r request) (*http.Response, error
 		case resp.StatusCode >= 300:
 			return nil, l.report.statusError(r.op, resp, body)
 		}
-		resp.Body = io.NopCloser(bytes.NewReader(body))
+		resp.Body = &inMemory{bytes.NewReader(body), body}
 		return resp, nil
 	}
 }
+
+// inMemory is an answer's body, all of which was read.
+type inMemory struct {
+	*bytes.Reader
+
+	all []byte
+}
+
+// Close implements io.Closer.
+func (*inMemory) Close() error { return nil }
 
 // settle tells the breaker of an exchange that failed, if that was the BMC's
 // doing: a caller that gave up says nothing about the BMC.

@@ -44,6 +44,21 @@ func (l *locator) expect(id bmc.SystemID) {
 
 // read gets the system now.
 func (l *locator) read(c *call) (*system, error) {
+	return l.readBy(c, func(uri string) (*system, error) {
+		s, err := get[system](c, uri)
+		if err != nil {
+			return nil, err
+		}
+		return s.located(uri), nil
+	})
+}
+
+// glance is read for who looks at power, progress and the override only.
+func (l *locator) glance(c *call, g *glance) (*system, error) {
+	return l.readBy(c, func(uri string) (*system, error) { return g.systemAt(c, uri) })
+}
+
+func (l *locator) readBy(c *call, get func(uri string) (*system, error)) (*system, error) {
 	l.mu.Lock()
 	uri, id := l.uri, l.expected
 	if uri == "" {
@@ -63,12 +78,11 @@ func (l *locator) read(c *call) (*system, error) {
 		l.learned.read(s, c.link.token())
 		return s, nil
 	}
-	s, err := get[system](c, uri)
+	s, err := get(uri)
 	if status, _, refused := refusal(err); refused && status == http.StatusNotFound {
 		err = refault(err, protocol.FaultGone, "the system is no more at its path, and no other at the BMC is known to be the same machine; correct its system URI")
 		s, err = l.locate(c, uri, err)
 	} else if err == nil {
-		s.located(uri)
 		err = l.stranger(c, s)
 	}
 	if err != nil {

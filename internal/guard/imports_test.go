@@ -20,7 +20,7 @@ func layers() []layer {
 	offline := []string{"netboot", "netboot/bootenv", "netboot/fsview", "netboot/image", "netboot/ignition", "netboot/iso"} // what the hub uses of netboot, without a server
 	agent := []string{
 		"internal/pending",
-		"protocol/...", "state", "state/badger", "state/blob", "state/file", "bmc", "bmc/redfish",
+		"protocol/...", "state", "state/badger", "state/blob", "state/file", "bmc", "bmc/conns", "bmc/redfish",
 		"netboot", "netboot/attest/enrol", "netboot/bootcert", "netboot/bootenv", "netboot/mirror", "netboot/chain", "netboot/dhcp", "netboot/dhcp6", "netboot/fsview", "netboot/httpboot", "netboot/iso", "netboot/tftp", "netboot/image",
 		"agent/guard", "agent/store", "agent/account", "agent/ask", "agent/attemptlog", "agent/boot", "agent/discover", "agent/files", "agent/heartbeat", "agent/inrush", "agent/link", "agent/loaders", "agent/local", "agent/reports", "agent/server", "agent/stream", "agent/tpm", "agent/trace", "agent/trial", "agent/installed", "agent/upgrade",
 	}
@@ -61,7 +61,8 @@ func layers() []layer {
 
 		{"bmc", []string{"protocol"}, "what the agent needs from a BMC"},
 		{"bmc/oldtls", nil, "what of a BMC's TLS is too old; who dials decides by it"},
-		{"bmc/redfish", []string{"protocol", "bmc", "bmc/oldtls"}, "the driver"},
+		{"bmc/conns", nil, "connections to a BMC; it knows HTTP, and no Redfish"},
+		{"bmc/redfish", []string{"protocol", "bmc", "bmc/conns", "bmc/oldtls"}, "the driver"},
 		{"bmc/certify", []string{"protocol", "bmc"}, "tries a machine through any driver"},
 		{"bmc/capture", []string{"protocol"}, "what BMCs answered, without what names them; it knows no driver"},
 		{"bmc/sim/tree", []string{"protocol"}, "what resources say, as data"},
