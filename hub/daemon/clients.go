@@ -87,7 +87,10 @@ func (c *Config) readClients() (out []gate.Client, err error) {
 	return out, nil
 }
 
-func readToken(path string) (string, error) {
+func readToken(path string) (string, error) { return readWord(path, gate.MinClientToken) }
+
+// readWord reads a secret of one word, of so many bytes at least.
+func readWord(path string, least int) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", protocol.Errorf(protocol.CodeInvalid, "", "%w", err).WithHint("make it: (umask 077; openssl rand -hex 32 >%s), readable by the hub's user", path)
@@ -113,8 +116,8 @@ func readToken(path string) (string, error) {
 		return "", protocol.Errorf(protocol.CodeInvalid, "", "%s is longer than %d bytes", path, maxTokenFile)
 	case strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return "", protocol.Errorf(protocol.CodeInvalid, "", "%s is not one word of visible ASCII", path).WithHint("openssl rand -hex 32 makes one")
-	case len(token) < gate.MinClientToken:
-		return "", protocol.Errorf(protocol.CodeInvalid, "", "%s has %d bytes, fewer than %d", path, len(token), gate.MinClientToken).
+	case len(token) < least:
+		return "", protocol.Errorf(protocol.CodeInvalid, "", "%s has %d bytes, fewer than %d", path, len(token), least).
 			WithHint("openssl rand -hex 32 makes a longer one")
 	}
 	return token, nil

@@ -92,6 +92,10 @@ func send(t *testing.T, f http.Handler, method, path, body string, headers ...st
 		}
 		r.Header.Set(headers[i], headers[i+1])
 	}
+	return record(f, r)
+}
+
+func record(f http.Handler, r *http.Request) *http.Response {
 	w := httptest.NewRecorder()
 	f.ServeHTTP(w, r)
 	return w.Result()

@@ -152,10 +152,10 @@ func (p *person) until(script string, within time.Duration) {
 	p.t.Helper()
 	look := time.NewTicker(50 * time.Millisecond)
 	defer look.Stop()
-	for end := time.Now().Add(within); !ask[bool](p, "!!("+script+")"); <-look.C {
+	for end := time.Now().Add(within); !ask[bool](p, "!!(document.body && ("+script+"))"); <-look.C {
 		if time.Now().After(end) {
 			p.picture("failed-" + strings.ReplaceAll(p.t.Name(), "/", "-"))
-			p.t.Fatalf("not seen within %s: %s\n%s", within, script, ask[string](p, "document.body.innerText"))
+			p.t.Fatalf("not seen within %s: %s\n%s", within, script, ask[string](p, "document.body?.innerText ?? \"\""))
 		}
 	}
 }

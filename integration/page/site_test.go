@@ -37,8 +37,8 @@ func programs(t *testing.T) (bin string) {
 
 func token(name string) string { return "0123456789abcdef0123456789abcdef-" + name }
 
-// people are the clients of the hub besides the admin. A release of what somebody else holds needs two of them.
-const people = `clients:
+// callers are the clients of the hub besides the admin. A release of what somebody else holds needs two of them.
+const callers = `clients:
   - {name: ann, tokenFile: %[1]s/ann.token, roles: [operator, fencer]}
   - {name: bob, tokenFile: %[1]s/bob.token, roles: [admin], breakGlass: true}
   - {name: carla, tokenFile: %[1]s/carla.token, roles: [admin], breakGlass: true}
@@ -51,14 +51,14 @@ approvals:
 // theirs, let a second person decide, and see that a rack is dark.
 func TestSite(t *testing.T) {
 	b := browser(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	dir := t.TempDir()
 	files := map[string]string{}
 	for _, name := range []string{"ann", "bob", "carla", "vera"} {
 		files[name+".token"] = token(name) + "\n"
 	}
-	st, err := sim.StartStage(ctx, sim.StageConfig{Bin: programs(t), Dir: dir, Manifests: os.DirFS("../../configs/demo"), Servers: 12, Hub: fmt.Sprintf(people, dir), Files: files})
+	st, err := sim.StartStage(ctx, sim.StageConfig{Bin: programs(t), Dir: dir, Manifests: os.DirFS("../../configs/demo"), Servers: 12, Hub: fmt.Sprintf(callers, dir), Files: files})
 	defer func() {
 		if err := st.Close(); err != nil {
 			t.Error(err)
@@ -153,6 +153,8 @@ func TestSite(t *testing.T) {
 		ann.picture("work")
 		ann.accessible()
 	})
+	bob := open(b, t, st.URL(), token("bob"))
+	acts(ctx, t, st, ann, bob)
 	t.Run("dark, light and narrow", func(t *testing.T) {
 		ann.t = t
 		for _, scheme := range []string{"dark", "light"} {
