@@ -17,7 +17,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-var required = flag.String("require", "", "comma separated resources whose absence is a failure instead of a skip: chromium")
+var required = flag.String("require", "", "comma separated resources whose absence is a failure instead of a skip: chromium, axe")
 
 // need skips the test, or fails it where Chromium is required, where it is not installed.
 func need(t *testing.T) (program string) {
@@ -27,12 +27,14 @@ func need(t *testing.T) (program string) {
 		return program
 	}
 	const text = "chromium is not installed; run integration/packages as root, then go test ./integration/page -require=chromium"
-	if slices.Contains(strings.Split(*required, ","), "chromium") {
+	if requires("chromium") {
 		t.Fatal(text)
 	}
 	t.Skip(text)
 	return ""
 }
+
+func requires(what string) bool { return slices.Contains(strings.Split(*required, ","), what) }
 
 // browser is Chromium with a folder of its own, which asks nobody but the hub.
 func browser(t *testing.T) context.Context {
@@ -59,6 +61,7 @@ func browser(t *testing.T) context.Context {
 type person struct {
 	t    *testing.T
 	ctx  context.Context
+	axe  string // judges what is shown; empty where it is not there
 	mu   sync.Mutex
 	said []string // errors of the page's scripts, and what its policy refused
 }
@@ -71,7 +74,7 @@ func open(from context.Context, t *testing.T, url, token string) *person {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(from, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
-	p := &person{t: t, ctx: ctx}
+	p := &person{t: t, ctx: ctx, axe: axe(t)}
 	// The first action of a context opens the tab, which lives as long as its context: without a deadline.
 	if err := chromedp.Listen(ctx, p.listen); err != nil {
 		t.Fatal(err)
