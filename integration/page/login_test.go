@@ -22,6 +22,7 @@ import (
 // Somebody logs in at a real provider in a real browser, and comes back to the view from before; who may do nothing, whose
 // link is another's is told so in the page's words.
 func TestLogin(t *testing.T) {
+	t.Parallel()
 	b := browser(t)
 	p := identity.New(t, identity.User{Name: "ada", Email: "ada@example.com", Groups: []string{"ops"}}, identity.User{Name: "eve", Email: "eve@example.com", Groups: []string{"staff"}})
 	srv := httptest.NewUnstartedServer(nil)

@@ -50,6 +50,7 @@ approvals:
 // What operators do at the page with a rack: they watch a boot, hold a server and let it go, are refused what is not
 // theirs, let a second person decide, and see that a rack is dark.
 func TestSite(t *testing.T) {
+	t.Parallel()
 	b := browser(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
@@ -196,6 +197,7 @@ func TestSite(t *testing.T) {
 		ann.at("")
 		ann.until(`document.querySelector(".rackcard .note.error")`, patience)
 		ann.picture("fleet-dark")
+		takesBack(ctx, t, st, ann)
 	})
 	t.Run("a session ends", func(t *testing.T) {
 		ann.t = t
