@@ -37,17 +37,20 @@ func need(t *testing.T) (program string) {
 func requires(what string) bool { return slices.Contains(strings.Split(*required, ","), what) }
 
 // browser is Chromium with a folder of its own, which asks nobody but the hub.
-func browser(t *testing.T) context.Context {
+func browser(t *testing.T) context.Context { return browserWith(t, t.TempDir()) }
+
+// browserWith is one with a profile.
+func browserWith(t *testing.T, profile string, more ...chromedp.ExecAllocatorOption) context.Context {
 	t.Helper()
 	opts := []chromedp.ExecAllocatorOption{
-		chromedp.ExecPath(need(t)), chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1360, 900),
+		chromedp.ExecPath(need(t)), chromedp.UserDataDir(profile), chromedp.WindowSize(1360, 900),
 		// The hub's authority is the test's own. That its certificate is checked is not what is tested here.
 		chromedp.Flag("ignore-certificate-errors", true),
 	}
 	for _, f := range []string{"headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking", "disable-component-update", "disable-sync"} {
 		opts = append(opts, chromedp.Flag(f, true))
 	}
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), opts...)
+	ctx, cancel := chromedp.NewExecAllocator(t.Context(), append(opts, more...)...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
