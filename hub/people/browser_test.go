@@ -1,6 +1,7 @@
 package people
 
 import (
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -97,9 +98,7 @@ func TestAnswerSpoilt(t *testing.T) {
 	claims := func(change map[string]any) map[string]any {
 		c := p.Claims("ada")
 		c["nonce"], c["aud"] = "n", "page"
-		for k, v := range change {
-			c[k] = v
-		}
+		maps.Copy(c, change)
 		return c
 	}
 	other := identity.New(t, ada())

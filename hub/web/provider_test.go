@@ -57,7 +57,7 @@ func (p *idp) Answer(_ context.Context, code, nonce, verifier string) (string, t
 	return p.token, p.ends, nil
 }
 
-func newFrontAt(t *testing.T) (*Front, *gate, *idp) {
+func newFrontAt(t testing.TB) (*Front, *gate, *idp) {
 	t.Helper()
 	f, g := newFront(t, nil)
 	p := &idp{token: annToken, ends: time.Now().Add(time.Hour)}
@@ -356,8 +356,8 @@ func FuzzCallback(f *testing.F) {
 	for _, s := range []string{"state=a&code=b", "error=x", "state=a;code=b", "%zz", "iss=&state="} {
 		f.Add(s, askedName+"=x")
 	}
+	front, _, _ := newFrontAt(f)
 	f.Fuzz(func(t *testing.T, query, cookie string) {
-		front, _, _ := newFrontAt(t)
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://hub.example"+PathCallback, http.NoBody)
 		if err != nil {
 			t.Fatal(err)

@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,9 +60,9 @@ func outcome(ctx context.Context, t *testing.T, st *stage.Stage, server string, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := len(all) - 1; i >= 0; i-- {
-		if all[i].Action == action {
-			return all[i].Report.Outcome, all[i].Cancelled != ""
+	for _, one := range slices.Backward(all) {
+		if one.Action == action {
+			return one.Report.Outcome, one.Cancelled != ""
 		}
 	}
 	return "", false
