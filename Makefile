@@ -102,7 +102,7 @@ integration: ## what needs more than Go: root, ip, nft and curl; real brokers; C
 	integration/packages
 	$(GO) test -count=1 -tags=host -timeout=5m $(ARGS) $$(grep -rl '^//go:build host$$' --include='*_test.go' . | xargs -n 1 dirname | sort -u)
 	$(GO) test -count=1 -timeout=5m $(ARGS) ./integration/images -require=iso
-	$(GO) test -count=1 -timeout=6m $(ARGS) ./integration/page -require=chromium
+	$(GO) test -count=1 -timeout=6m $(ARGS) ./integration/page -require=chromium,axe
 	$(GO) test -count=1 -timeout=5m $(ARGS) ./integration/tpm -require=swtpm,images,logs
 	$(GO) test -count=1 -timeout=5m $(ARGS) ./integration/brokers -require=mosquitto,nats,registry
 	$(GO) test -count=1 -timeout=19m $(ARGS) ./integration/firmware -require=root,qemu

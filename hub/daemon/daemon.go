@@ -305,7 +305,7 @@ func (h *hub) serve(ctx context.Context, c Config) error {
 	if err != nil {
 		return err
 	}
-	front, err := web.New(web.Config{API: a, Callers: a.Gate(), Registerer: h.reg})
+	front, err := web.New(web.Config{API: a, Callers: a.Gate(), Persons: persons(a.Gate()), Registerer: h.reg})
 	if err != nil {
 		return err
 	}

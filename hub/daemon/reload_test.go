@@ -262,6 +262,9 @@ func TestReloadOfABrokenFile(t *testing.T) {
 		{"another format", good + "log: {format: xml}\n", "log.format"},
 		{"a provider without TLS", good + "oidc: {issuer: 'http://login.example', clientID: x, groups: [{group: a, roles: [viewer]}]}\n", "oidc.issuer"},
 		{"a group without labels of its scope", good + "oidc: {issuer: 'https://login.example', clientID: x, groups: [{group: a, roles: [viewer], scope: {}}]}\n", "oidc.groups[0].scope"},
+		{"a page without TLS", good + "oidc: {issuer: 'https://login.example', clientID: x, page: {url: 'http://hub.example'}, groups: [{group: a, roles: [viewer]}]}\n", "oidc.page.url"},
+		{"a page that is a path", good + "oidc: {issuer: 'https://login.example', clientID: x, page: {url: 'https://hub.example/page/'}, groups: [{group: a, roles: [viewer]}]}\n", "oidc.page.url"},
+		{"a page's secret that is not there", good + "oidc: {issuer: 'https://login.example', clientID: x, page: {url: 'https://hub.example', clientSecretFile: /nonexistent}, groups: [{group: a, roles: [viewer]}]}\n", "oidc.page.clientSecretFile"},
 		{"a provider's CA that is not there", good + "oidc: {issuer: 'https://login.example', clientID: x, caFile: /nonexistent, groups: [{group: a, roles: [viewer]}]}\n", "oidc.caFile"},
 	} {
 		said := r.reload(row.text, "was not reloaded")

@@ -4,15 +4,18 @@ import (
 	"context"
 	"crypto"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/go-jose/go-jose/v4"
+	"golang.org/x/oauth2"
 
 	"rackboot/state"
 )
@@ -53,7 +56,8 @@ type keys struct {
 
 	mu    sync.Mutex
 	known []jose.JSONWebKey
-	got   time.Time // when known came
+	at    offers
+	got   time.Time // when known and at came
 	tried time.Time // when they were last asked for
 	err   error     // why the last attempt failed
 }
@@ -66,7 +70,29 @@ func newKeys(issuer string, client *http.Client, clock state.Clock) *keys {
 func (k *keys) take(from *keys) {
 	from.mu.Lock()
 	defer from.mu.Unlock()
-	k.known, k.got = from.known, from.got
+	k.known, k.at, k.got = from.known, from.at, from.got
+}
+
+// provider returns what the provider says of itself. The error is an awayError.
+func (k *keys) provider(ctx context.Context) (offers, error) {
+	read := func() (offers, time.Time, error) {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		return k.at, k.got, k.err
+	}
+	at, got, err := read()
+	if got.IsZero() {
+		k.asking.Lock() // whoever comes while another asks waits for that answer
+		k.ask(ctx, askEvery)
+		at, got, err = read()
+	}
+	switch {
+	case got.IsZero():
+		return offers{}, &awayError{k.issuer, err}
+	case at.authorize == "":
+		return offers{}, &awayError{k.issuer, errors.New("it names no https URL to log in at")}
+	}
+	return at, nil
 }
 
 // VerifySignature implements oidc.KeySet. The error is an awayError if a key is needed that is not known,
@@ -128,49 +154,72 @@ func (k *keys) ask(ctx context.Context, pause time.Duration) {
 	// The answer is for all that wait, also if the one that asks is gone.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
 	defer cancel()
-	list, err := k.fetch(ctx)
+	list, at, err := k.fetch(ctx)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.err = err; err == nil {
-		k.known, k.got = list, k.clock()
+		k.known, k.at, k.got = list, at, k.clock()
 	}
 }
 
 // fetch reads the provider's discovery document (OpenID Connect Discovery 1.0, section 4), whose issuer must be the
 // one that was asked, and the keys that it names (RFC 7517).
-func (k *keys) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
+func (k *keys) fetch(ctx context.Context) ([]jose.JSONWebKey, offers, error) {
 	ctx = oidc.ClientContext(ctx, k.client)
 	provider, err := oidc.NewProvider(ctx, k.issuer)
 	if err != nil {
-		return nil, err
+		return nil, offers{}, err
 	}
-	var at struct {
-		JWKS string `json:"jwks_uri"`
-	}
+	var at discovery
 	if err := provider.Claims(&at); err != nil {
-		return nil, err
+		return nil, offers{}, err
 	}
-	if u, err := url.Parse(at.JWKS); err != nil || u.Scheme != "https" {
-		return nil, fmt.Errorf("its keys are at %q, which is no https URL", at.JWKS)
+	if !https(at.JWKS) {
+		return nil, offers{}, fmt.Errorf("its keys are at %q, which is no https URL", at.JWKS)
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, at.JWKS, http.NoBody)
 	if err != nil {
-		return nil, err
+		return nil, offers{}, err
 	}
 	resp, err := k.client.Do(r)
 	if err != nil {
-		return nil, err
+		return nil, offers{}, err
 	}
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxKeys))
 	if err != nil {
-		return nil, err
+		return nil, offers{}, err
 	}
 	var set jose.JSONWebKeySet
 	if err := json.Unmarshal(raw, &set); err != nil || resp.StatusCode != http.StatusOK || len(set.Keys) == 0 {
-		return nil, fmt.Errorf("%s answers %d without keys", at.JWKS, resp.StatusCode)
+		return nil, offers{}, fmt.Errorf("%s answers %d without keys", at.JWKS, resp.StatusCode)
 	}
-	return set.Keys, nil
+	return set.Keys, at.offers(), nil
+}
+
+// discovery is what is read of the provider's document beyond its issuer.
+type discovery struct {
+	JWKS      string   `json:"jwks_uri"`
+	Authorize string   `json:"authorization_endpoint"`
+	Token     string   `json:"token_endpoint"`
+	Methods   []string `json:"token_endpoint_auth_methods_supported"`
+}
+
+// offers are empty of a provider that has no login for browsers by https.
+func (d discovery) offers() offers {
+	if !https(d.Authorize) || !https(d.Token) {
+		return offers{}
+	}
+	style := oauth2.AuthStyleInHeader // client_secret_basic, also where nothing is said
+	if len(d.Methods) > 0 && !slices.Contains(d.Methods, "client_secret_basic") {
+		style = oauth2.AuthStyleInParams
+	}
+	return offers{d.Authorize, d.Token, style}
+}
+
+func https(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && u.Scheme == "https" && u.Host != ""
 }
 
 // asked are keys for one token. It keeps why the signature was not verified: the verifier's error does not wrap it.

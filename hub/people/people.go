@@ -39,8 +39,10 @@ const (
 type Config struct {
 	// Issuer is the provider, as it stands in its tokens: an https URL.
 	Issuer string
-	// ClientID is what tokens must be for (aud).
+	// ClientID is what tokens must be for (aud): rackctl. Those of Page count too.
 	ClientID string
+	// Page is the hub's page, where persons log in with a browser.
+	Page Page
 	// UsernameClaim is the claim that names a person; empty is email, which the provider must have verified.
 	UsernameClaim string
 	// GroupsClaim is the claim with the groups of a person; empty is groups.
@@ -108,12 +110,15 @@ func (c *Config) Check() error {
 	wrong := func(format string, args ...any) error {
 		return protocol.Errorf(protocol.CodeInvalid, "", "oidc."+format, args...)
 	}
-	u, err := url.Parse(c.Issuer)
 	switch {
-	case err != nil || u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil:
+	case !plainURL(c.Issuer):
 		return wrong("issuer: %q is not the https URL of a provider, as it stands in its tokens", c.Issuer)
 	case c.ClientID == "":
 		return wrong("clientID is needed: the id of a public client that the provider has for rackctl")
+	case c.Page.Redirect == "" && (c.Page.ClientID != "" || c.Page.Secret != ""):
+		return wrong("page.url is needed: the https URL of this hub in browsers, to which the provider sends them back")
+	case c.Page.Redirect != "" && !plainURL(c.Page.Redirect):
+		return wrong("page.url: %q is not the https URL of this hub in browsers", c.Page.Redirect)
 	case c.Prefix != "" && (!strings.HasSuffix(c.Prefix, ":") || len(c.Prefix) < 2 || len(c.Prefix) > 32 || strings.ContainsFunc(c.Prefix, unplain)):
 		return wrong("usersPrefix: %q is not a word that ends with a colon; without one, a person could be called as a client is", c.Prefix)
 	case c.Prefix == "local:":
@@ -142,6 +147,12 @@ func (c *Config) Check() error {
 		seen[g.Name] = true
 	}
 	return nil
+}
+
+// plainURL reports whether a text is an https URL of a host and a path, and nothing else.
+func plainURL(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && u.Scheme == "https" && u.Host != "" && u.RawQuery == "" && u.Fragment == "" && u.User == nil && u.Opaque == ""
 }
 
 // unplain reports whether a character is none of a name: space, control and what looks like nothing.
@@ -173,38 +184,58 @@ func (c claims) list(name string) (l []string, ok bool) {
 	return []string{s}, s != ""
 }
 
+// again is what to do with a token that is not believed.
+const again = "rackctl login --oidc, or a login at the page, makes a new one"
+
+func refuse(hint, format string, args ...any) error {
+	return protocol.Errorf(protocol.CodeDenied, "authenticate", format, args...).WithHint("%s", hint)
+}
+
+// away is the error of a provider that is needed and not reached. The code is unavailable.
+func away(err error) error {
+	return protocol.Errorf(protocol.CodeUnavailable, "authenticate", "%w", err).WithHint("try again when it is back; tokens and certificates of hub.yaml work without it")
+}
+
+// believed reads a token of the provider for one of the clients. The errors are those of [People.Caller].
+func (p *People) believed(ctx context.Context, token string) (*oidc.IDToken, claims, error) {
+	if !Looks(token) {
+		return nil, nil, refuse(again, "the token is not an ID token")
+	}
+	by := &asked{keys: p.keys}
+	// Whom it is for is looked at below: there may be two clients.
+	verifier := oidc.NewVerifier(p.cfg.Issuer, by, &oidc.Config{SkipClientIDCheck: true, SupportedSigningAlgs: algorithms(), Now: p.cfg.Clock})
+	id, err := verifier.Verify(ctx, token)
+	if err != nil {
+		if gone, ok := errors.AsType[*awayError](by.err); ok {
+			return nil, nil, away(gone)
+		}
+		if expired, ok := errors.AsType[*oidc.TokenExpiredError](err); ok {
+			return nil, nil, refuse(again, "the ID token ended at %s", expired.Expiry.UTC().Format(time.RFC3339))
+		}
+		return nil, nil, refuse(again, "the ID token is not one of %s: %w", p.cfg.Issuer, err)
+	}
+	ours := p.cfg.clients()
+	if !slices.ContainsFunc(ours, func(c string) bool { return slices.Contains(id.Audience, c) }) {
+		return nil, nil, refuse(again, "the ID token is not one of %s for client %s", p.cfg.Issuer, strings.Join(ours, " or "))
+	}
+	var c claims
+	if err := id.Claims(&c); err != nil {
+		return nil, nil, refuse(again, "the claims of the ID token cannot be read: %w", err)
+	}
+	if azp := c.text("azp"); azp != "" && !slices.Contains(ours, azp) {
+		return nil, nil, refuse(again, "the ID token was given to client %q (azp), not to %s", short(azp), strings.Join(ours, " or "))
+	}
+	return id, c, nil
+}
+
 // Caller returns whom a token is of, and what that person may do: all that the person's groups may.
 //
 // Errors: denied for a token that is not believed, and for a person who may do nothing; unavailable if the
 // provider's keys are needed and it is not reached. Both say which provider.
 func (p *People) Caller(ctx context.Context, token string) (access.Caller, error) {
-	const op = "authenticate"
-	refuse := func(hint, format string, args ...any) error {
-		return protocol.Errorf(protocol.CodeDenied, op, format, args...).WithHint("%s", hint)
-	}
-	again := "rackctl login --oidc makes a new one"
-	if !Looks(token) {
-		return access.Caller{}, refuse(again, "the token is not an ID token")
-	}
-	by := &asked{keys: p.keys}
-	verifier := oidc.NewVerifier(p.cfg.Issuer, by, &oidc.Config{ClientID: p.cfg.ClientID, SupportedSigningAlgs: algorithms(), Now: p.cfg.Clock})
-	id, err := verifier.Verify(ctx, token)
+	id, c, err := p.believed(ctx, token)
 	if err != nil {
-		if away, ok := errors.AsType[*awayError](by.err); ok {
-			return access.Caller{}, protocol.Errorf(protocol.CodeUnavailable, op, "%w", away).
-				WithHint("try again when it is back; tokens and certificates of hub.yaml work without it")
-		}
-		if expired, ok := errors.AsType[*oidc.TokenExpiredError](err); ok {
-			return access.Caller{}, refuse(again, "the ID token ended at %s", expired.Expiry.UTC().Format(time.RFC3339))
-		}
-		return access.Caller{}, refuse(again, "the ID token is not one of %s for client %s: %w", p.cfg.Issuer, p.cfg.ClientID, err)
-	}
-	var c claims
-	if err := id.Claims(&c); err != nil {
-		return access.Caller{}, refuse(again, "the claims of the ID token cannot be read: %w", err)
-	}
-	if azp := c.text("azp"); azp != "" && azp != p.cfg.ClientID {
-		return access.Caller{}, refuse(again, "the ID token was given to client %q (azp), not to %s", azp, p.cfg.ClientID)
+		return access.Caller{}, err
 	}
 	name := c.text(p.cfg.UsernameClaim)
 	switch {

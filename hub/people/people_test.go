@@ -293,6 +293,8 @@ func TestCheck(t *testing.T) {
 		"oidc.groups[0].group":        func(c *Config) { c.Groups[0].Name = "" },
 		"oidc.groups[1].group: \"ops": func(c *Config) { c.Groups[1].Name = "ops" },
 		"oidc.groups[2].roles: say":   func(c *Config) { c.Groups[2].Roles = nil },
+		"oidc.page.url: \"http":       func(c *Config) { c.Page.Redirect = "http://hub.example/page/oidc/callback" },
+		"oidc.page.url is needed":     func(c *Config) { c.Page.ClientID = "page" },
 		"oidc.groups[2].roles: \"ro":  func(c *Config) { c.Groups[2].Roles = []access.Role{"root"} },
 	} {
 		c := good

@@ -24,7 +24,9 @@ const (
 	pathSession = PathPage + "session"
 	// conditionsFile says of each condition how much it matters and what to do.
 	conditionsFile = "conditions.json"
-	index          = "index.html"
+	// refusalsFile says why somebody comes back from a provider without a session.
+	refusalsFile = "refusals.json"
+	index        = "index.html"
 )
 
 //go:embed static
@@ -60,10 +62,12 @@ func newFiles() (files, error) {
 		}
 		return out.add(name, raw)
 	})
-	if err == nil {
+	for name, content := range map[string]func() ([]byte, error){conditionsFile: conditions, refusalsFile: refusalsJSON} {
 		var raw []byte
-		if raw, err = conditions(); err == nil {
-			err = out.add(conditionsFile, raw)
+		if err == nil {
+			if raw, err = content(); err == nil {
+				err = out.add(name, raw)
+			}
 		}
 	}
 	if err != nil {

@@ -59,9 +59,9 @@ func (s *sessions) count() int {
 	return len(s.all)
 }
 
-// begin has a caller in, and returns the secret of the session. Of a caller who has [MaxOwn], the oldest ends. The
-// code is unavailable where the hub has as many as it takes.
-func (s *sessions) begin(who access.Caller, token string) (secret string, err error) {
+// begin has a caller in, and returns the secret of the session, which ends with the token where ends is not zero. Of a
+// caller who has [MaxOwn], the oldest ends. The code is unavailable where the hub has as many as it takes.
+func (s *sessions) begin(who access.Caller, token string, ends time.Time) (secret string, err error) {
 	secret = rand.Text() + rand.Text() // 256 bits at least
 	one := &session{id: sha256.Sum256([]byte(secret)), who: who, token: token, began: time.Now()}
 	s.mu.Lock()
@@ -71,9 +71,13 @@ func (s *sessions) begin(who access.Caller, token string) (secret string, err er
 		return "", protocol.Errorf(protocol.CodeUnavailable, "log in", "the hub has %d sessions, and takes no more", MaxSessions).
 			WithHint("others end after %s without a request; rackctl needs none", Idle)
 	}
+	left := Life
+	if !ends.IsZero() {
+		left = min(left, time.Until(ends))
+	}
 	one.gone, one.end = context.WithCancel(context.Background())
 	one.idle = time.AfterFunc(Idle, func() { s.dropIdle(one) })
-	life := time.AfterFunc(Life, func() { s.drop(one) })
+	life := time.AfterFunc(left, func() { s.drop(one) })
 	context.AfterFunc(one.gone, func() { life.Stop() })
 	s.all[one.id] = one
 	return secret, nil

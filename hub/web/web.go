@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -32,22 +33,26 @@ type Callers interface {
 	Recorded(ctx context.Context, e protocol.AuditEntry, do func() (protocol.AuditOutcome, protocol.Code, string)) error
 }
 
-// Config is what the page needs; nothing may be left out.
+// Config is what the page needs; nothing may be left out unless it says so.
 type Config struct {
 	// API answers what is not the page's.
-	API        http.Handler
-	Callers    Callers
+	API     http.Handler
+	Callers Callers
+	// Persons returns who logs persons in at a provider now, or nil; nil is nobody ever.
+	Persons    func() Persons
 	Registerer prometheus.Registerer
 }
 
 // Front is the hub's listener for people: the page, sessions, and the API behind them. It is safe for concurrent use.
 type Front struct {
-	api      http.Handler
-	callers  Callers
-	files    files
-	sessions *sessions
-	cross    *http.CrossOriginProtection
-	refused  *prometheus.CounterVec
+	api       http.Handler
+	callers   Callers
+	persons   func() Persons
+	files     files
+	sessions  *sessions
+	questions *questions
+	cross     *http.CrossOriginProtection
+	refused   *prometheus.CounterVec
 }
 
 // New makes the front; invalid if the Config is incomplete.
@@ -59,13 +64,20 @@ func New(cfg Config) (*Front, error) {
 	if err != nil {
 		return nil, err
 	}
+	asked, err := newQuestions()
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Persons == nil {
+		cfg.Persons = func() Persons { return nil }
+	}
 	f := &Front{
-		api: cfg.API, callers: cfg.Callers, files: all, sessions: newSessions(), cross: http.NewCrossOriginProtection(),
+		api: cfg.API, callers: cfg.Callers, persons: cfg.Persons, files: all, sessions: newSessions(), questions: asked, cross: http.NewCrossOriginProtection(),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "rackboot_hub_page_logins_refused_total", Help: "Logins at the page that were refused, by code.",
 		}, []string{"code"}),
 	}
-	for _, code := range []protocol.Code{protocol.CodeDenied, protocol.CodeInvalid, protocol.CodeUnavailable} {
+	for _, code := range []protocol.Code{protocol.CodeDenied, protocol.CodeInvalid, protocol.CodeUnavailable, protocol.CodeUnsupported} {
 		f.refused.WithLabelValues(string(code))
 	}
 	open := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
@@ -91,10 +103,10 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/":
 		secure(w.Header())
 		http.Redirect(w, r, PathPage, http.StatusSeeOther)
-	case r.URL.Path == pathSession:
+	case r.URL.Path == pathSession || r.URL.Path == pathProvider || r.URL.Path == PathCallback:
 		secure(w.Header())
 		w.Header().Set("Cache-Control", "no-store")
-		f.session(w, r)
+		map[string]func(http.ResponseWriter, *http.Request){pathSession: f.session, pathProvider: f.provider, PathCallback: f.callback}[r.URL.Path](w, r)
 	case strings.HasPrefix(r.URL.Path, PathPage):
 		secure(w.Header())
 		f.file(w, r)
@@ -168,7 +180,7 @@ func (f *Front) over(w http.ResponseWriter) {
 	http.SetCookie(w, cookie(""))
 	w.Header().Set("Cache-Control", "no-store")
 	problem(w, http.StatusUnauthorized, protocol.Errorf(protocol.CodeDenied, "authenticate", "the session has ended").
-		WithHint("log in again; a session ends after %s without a request, after %s, and when its token or its rights change", Idle, Life))
+		WithHint("log in again; a session ends after %s without a request, after %s, with its token, and when its rights change", Idle, Life))
 }
 
 // session begins and ends sessions.
@@ -234,8 +246,12 @@ func (f *Front) enter(w http.ResponseWriter, r *http.Request) (secret string, st
 	if err != nil {
 		return "", http.StatusBadRequest, err
 	}
-	asked := withToken(r, l.Token)
-	who, err := f.callers.Known(asked)
+	return f.admit(r, l.Token, time.Time{})
+}
+
+// admit begins a session with a token, which ends with it where ends is not zero; status is that of the error.
+func (f *Front) admit(r *http.Request, token string, ends time.Time) (secret string, status int, err error) {
+	who, err := f.callers.Known(withToken(r, token))
 	if f.callers.Throttled(r, who.Name) {
 		return "", http.StatusTooManyRequests, protocol.Errorf(protocol.CodeUnavailable, "log in", "too many logins from this address").WithHint("wait a minute, then try again")
 	}
@@ -253,7 +269,7 @@ func (f *Front) enter(w http.ResponseWriter, r *http.Request) (secret string, st
 	}
 	var begun error
 	err = f.callers.Recorded(r.Context(), e, func() (protocol.AuditOutcome, protocol.Code, string) {
-		if secret, begun = f.sessions.begin(who, l.Token); begun != nil {
+		if secret, begun = f.sessions.begin(who, token, ends); begun != nil {
 			return protocol.AuditRefused, protocol.CodeOf(begun), begun.Error()
 		}
 		return protocol.AuditAccepted, "", ""

@@ -64,7 +64,7 @@ func ann() *access.Caller { return &access.Caller{Name: "ann", Roles: []access.R
 const annToken = "token-of-ann"
 
 // newFront is a front before an API that answers with the token it was asked with.
-func newFront(t *testing.T, api http.HandlerFunc) (*Front, *gate) {
+func newFront(t testing.TB, api http.HandlerFunc) (*Front, *gate) {
 	t.Helper()
 	g := &gate{by: map[string]access.Caller{annToken: *ann()}}
 	if api == nil {
@@ -92,6 +92,10 @@ func send(t *testing.T, f http.Handler, method, path, body string, headers ...st
 		}
 		r.Header.Set(headers[i], headers[i+1])
 	}
+	return record(f, r)
+}
+
+func record(f http.Handler, r *http.Request) *http.Response {
 	w := httptest.NewRecorder()
 	f.ServeHTTP(w, r)
 	return w.Result()

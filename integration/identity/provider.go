@@ -6,6 +6,7 @@ import (
 	"crypto/rsa"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -28,8 +29,8 @@ import (
 // ClientID is that of the provider's only client: public, with PKCE, refresh tokens and the device flow.
 const ClientID = "rackctl"
 
-// password is that of all users.
-const password = "verysecure"
+// Password is that of all users.
+const Password = "verysecure"
 
 // User is a person that the provider knows.
 type User struct {
@@ -53,12 +54,16 @@ type Provider struct {
 	users map[string]User
 	key   *key
 	life  time.Duration // of ID tokens
+	pages map[string]page
 }
+
+// page is a client with a redirect to a site.
+type page struct{ secret, redirect string }
 
 // New starts a provider that ends with the test.
 func New(t testing.TB, users ...User) *Provider {
 	t.Helper()
-	p := &Provider{users: map[string]User{}, life: time.Hour}
+	p := &Provider{users: map[string]User{}, life: time.Hour, pages: map[string]page{}}
 	for _, u := range users {
 		p.users[u.Name] = u
 	}
@@ -86,6 +91,20 @@ func (p *Provider) Client() *http.Client { return p.srv.Client() }
 
 // Away has the provider answer nothing, or answer again.
 func (p *Provider) Away(away bool) { p.away.Store(away) }
+
+// Register adds a client whose persons come back to a site; without a secret it is public.
+func (p *Provider) Register(id, secret, redirect string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.pages[id] = page{secret, redirect}
+}
+
+func (p *Provider) page(id string) (page, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	one, ok := p.pages[id]
+	return one, ok
+}
 
 // Set adds a user, or changes one.
 func (p *Provider) Set(u User) {
@@ -174,6 +193,34 @@ func (p *Provider) browser() (*http.Client, error) {
 	return &http.Client{Jar: jar, Transport: p.Client().Transport}, nil
 }
 
+// Return opens a page of the provider as a browser does, logs a user in there, and returns where the browser is sent
+// then, without going there.
+func (p *Provider) Return(ctx context.Context, page, user string) (*url.URL, error) {
+	b, err := p.browser()
+	if err != nil {
+		return nil, err
+	}
+	b.CheckRedirect = func(r *http.Request, _ []*http.Request) error {
+		if r.URL.Host != p.srv.Listener.Addr().String() {
+			return &leftError{r.URL}
+		}
+		return nil
+	}
+	err = p.logIn(ctx, b, page, user)
+	if left, ok := errors.AsType[*leftError](err); ok {
+		return left.to, nil
+	}
+	if err == nil {
+		err = errors.New("the provider sends the browser nowhere")
+	}
+	return nil, err
+}
+
+// leftError is where a browser leaves the provider.
+type leftError struct{ to *url.URL }
+
+func (e *leftError) Error() string { return "left to " + e.to.Host }
+
 // LogIn opens a page of the provider as a browser does, logs a user in there, and follows to where that leads,
 // which is mostly rackctl.
 func (p *Provider) LogIn(ctx context.Context, page, user string) error {
@@ -181,6 +228,10 @@ func (p *Provider) LogIn(ctx context.Context, page, user string) error {
 	if err != nil {
 		return err
 	}
+	return p.logIn(ctx, b, page, user)
+}
+
+func (p *Provider) logIn(ctx context.Context, b *http.Client, page, user string) error {
 	at, _, err := open(ctx, b, http.MethodGet, page, nil)
 	if err != nil {
 		return err
@@ -189,7 +240,7 @@ func (p *Provider) LogIn(ctx context.Context, page, user string) error {
 	if id == "" {
 		return fmt.Errorf("%s is no page to log in", at)
 	}
-	_, _, err = open(ctx, b, http.MethodPost, p.URL+"/login/username", url.Values{"username": {user}, "password": {password}, "id": {id}})
+	_, _, err = open(ctx, b, http.MethodPost, p.URL+"/login/username", url.Values{"username": {user}, "password": {Password}, "id": {id}})
 	return err
 }
 
@@ -199,7 +250,7 @@ func (p *Provider) Confirm(ctx context.Context, code, user string) error {
 	if err != nil {
 		return err
 	}
-	if _, _, err := open(ctx, b, http.MethodPost, p.URL+"/device/login", url.Values{"username": {user}, "password": {password}, "user_code": {code}}); err != nil {
+	if _, _, err := open(ctx, b, http.MethodPost, p.URL+"/device/login", url.Values{"username": {user}, "password": {Password}, "user_code": {code}}); err != nil {
 		return err
 	}
 	_, body, err := open(ctx, b, http.MethodPost, p.URL+"/device/confirm", url.Values{"action": {"allowed"}})
@@ -240,7 +291,7 @@ func (a accounts) GetUserByID(id string) *storage.User {
 	if !ok {
 		return nil
 	}
-	return &storage.User{ID: u.Name, Username: u.Name, Password: password, Email: u.Email, EmailVerified: !u.Unverified}
+	return &storage.User{ID: u.Name, Username: u.Name, Password: Password, Email: u.Email, EmailVerified: !u.Unverified}
 }
 
 // GetUserByUsername implements storage.UserStore.
@@ -270,11 +321,28 @@ func (s store) SetUserinfoFromRequest(ctx context.Context, info *oidc.UserInfo, 
 
 // GetClientByClientID implements op.Storage.
 func (s store) GetClientByClientID(ctx context.Context, id string) (op.Client, error) {
+	if one, ok := s.p.page(id); ok {
+		if one.secret == "" {
+			return client{storage.NativeClient(id, one.redirect), s.p}, nil
+		}
+		return client{storage.WebClient(id, one.secret, one.redirect), s.p}, nil
+	}
 	c, err := s.Storage.GetClientByClientID(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	return client{c, s.p}, nil
+}
+
+// AuthorizeClientIDSecret implements op.Storage.
+func (s store) AuthorizeClientIDSecret(ctx context.Context, id, secret string) error {
+	if one, ok := s.p.page(id); ok {
+		if one.secret == "" || one.secret != secret {
+			return errors.New("the secret is wrong")
+		}
+		return nil
+	}
+	return s.Storage.AuthorizeClientIDSecret(ctx, id, secret)
 }
 
 // SigningKey implements op.Storage.

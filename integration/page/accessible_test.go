@@ -1,7 +1,14 @@
 package page
 
-// wrongs lists what WCAG 2.1 AA asks of what is shown, as far as a script can tell: each text has contrast (1.4.3), each
-// shape too (1.4.11), each control a name (4.1.2), ids are once, and there are landmarks and one first heading (1.3.1).
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// wrongs lists what WCAG asks that axe does not judge, or says that somebody is to look at: each shape has contrast (1.4.11)
+// and each text, whatever lies behind (1.4.3); fields have names of their own (4.1.2); ids are once, and there are
+// landmarks and one first heading (1.3.1).
 const wrongs = `(() => {
   const out = [];
   const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
@@ -23,16 +30,57 @@ const wrongs = `(() => {
   }
   const ids = [...document.querySelectorAll("[id]")].map((e) => e.id);
   for (const id of ids.filter((x, i) => ids.indexOf(x) !== i)) out.push("id twice: " + id);
-  for (const l of ["main", "header", "nav"]) if (!document.querySelector(l)) out.push("no landmark " + l);
+  for (const l of document.querySelector(".login") ? ["main", "header"] : ["main", "header", "nav"]) if (!document.querySelector(l)) out.push("no landmark " + l);
   if (document.querySelectorAll("h1").length !== 1) out.push(document.querySelectorAll("h1").length + " first headings");
   if (!document.documentElement.lang || !document.title) out.push("no language or title");
   return [...new Set(out)];
 })()`
 
-// accessible checks what is shown now.
+// axeRun judges what is shown by the rules of WCAG 2.0 to 2.2, levels A and AA.
+const axeRun = `window.axeSaid = null;
+axe.run(document, {runOnly: {type: "tag", values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}, resultTypes: ["violations"]}).then(
+	(r) => { window.axeSaid = r.violations.flatMap((v) => v.nodes.map((n) => v.id + " (" + v.tags.filter((t) => /^wcag\d\d\d/.test(t)) + "): " + n.html.slice(0, 120) + " " + n.failureSummary.slice(0, 200))); if (!r.passes.length) window.axeSaid.push("axe judged nothing"); },
+	(e) => { window.axeSaid = ["axe failed: " + e]; }); true`
+
+// axe is the script that integration/packages has fetched; empty where it is not there, and not required.
+func axe(t *testing.T) string {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := filepath.Glob(filepath.Join(cache, "rackboot", "integration", "axe-*.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) == 0 {
+		if requires("axe") {
+			t.Fatal("axe-core is not there; run integration/packages as root")
+		}
+		return ""
+	}
+	raw, err := os.ReadFile(found[len(found)-1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// accessible checks what is shown now, also by axe where it is there.
 func (p *person) accessible() {
 	p.t.Helper()
 	for _, w := range ask[[]string](p, wrongs) {
 		p.t.Errorf("not accessible: %s", w)
+	}
+	if p.axe == "" {
+		return
+	}
+	if !ask[bool](p, `typeof axe === "object"`) {
+		ask[bool](p, p.axe+";true")
+	}
+	ask[bool](p, axeRun)
+	p.until("window.axeSaid", patience)
+	for _, w := range ask[[]string](p, "window.axeSaid") {
+		p.t.Errorf("axe at %s: %s", ask[string](p, "location.hash"), w)
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-var required = flag.String("require", "", "comma separated resources whose absence is a failure instead of a skip: chromium")
+var required = flag.String("require", "", "comma separated resources whose absence is a failure instead of a skip: chromium, axe")
 
 // need skips the test, or fails it where Chromium is required, where it is not installed.
 func need(t *testing.T) (program string) {
@@ -27,25 +27,30 @@ func need(t *testing.T) (program string) {
 		return program
 	}
 	const text = "chromium is not installed; run integration/packages as root, then go test ./integration/page -require=chromium"
-	if slices.Contains(strings.Split(*required, ","), "chromium") {
+	if requires("chromium") {
 		t.Fatal(text)
 	}
 	t.Skip(text)
 	return ""
 }
 
+func requires(what string) bool { return slices.Contains(strings.Split(*required, ","), what) }
+
 // browser is Chromium with a folder of its own, which asks nobody but the hub.
-func browser(t *testing.T) context.Context {
+func browser(t *testing.T) context.Context { return browserWith(t, t.TempDir()) }
+
+// browserWith is one with a profile.
+func browserWith(t *testing.T, profile string, more ...chromedp.ExecAllocatorOption) context.Context {
 	t.Helper()
 	opts := []chromedp.ExecAllocatorOption{
-		chromedp.ExecPath(need(t)), chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1360, 900),
+		chromedp.ExecPath(need(t)), chromedp.UserDataDir(profile), chromedp.WindowSize(1360, 900),
 		// The hub's authority is the test's own. That its certificate is checked is not what is tested here.
 		chromedp.Flag("ignore-certificate-errors", true),
 	}
 	for _, f := range []string{"headless", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking", "disable-component-update", "disable-sync"} {
 		opts = append(opts, chromedp.Flag(f, true))
 	}
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), opts...)
+	ctx, cancel := chromedp.NewExecAllocator(t.Context(), append(opts, more...)...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
@@ -59,6 +64,7 @@ func browser(t *testing.T) context.Context {
 type person struct {
 	t    *testing.T
 	ctx  context.Context
+	axe  string // judges what is shown; empty where it is not there
 	mu   sync.Mutex
 	said []string // errors of the page's scripts, and what its policy refused
 }
@@ -71,7 +77,7 @@ func open(from context.Context, t *testing.T, url, token string) *person {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(from, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
-	p := &person{t: t, ctx: ctx}
+	p := &person{t: t, ctx: ctx, axe: axe(t)}
 	// The first action of a context opens the tab, which lives as long as its context: without a deadline.
 	if err := chromedp.Listen(ctx, p.listen); err != nil {
 		t.Fatal(err)
@@ -152,10 +158,10 @@ func (p *person) until(script string, within time.Duration) {
 	p.t.Helper()
 	look := time.NewTicker(50 * time.Millisecond)
 	defer look.Stop()
-	for end := time.Now().Add(within); !ask[bool](p, "!!("+script+")"); <-look.C {
+	for end := time.Now().Add(within); !ask[bool](p, "!!(document.body && ("+script+"))"); <-look.C {
 		if time.Now().After(end) {
 			p.picture("failed-" + strings.ReplaceAll(p.t.Name(), "/", "-"))
-			p.t.Fatalf("not seen within %s: %s\n%s", within, script, ask[string](p, "document.body.innerText"))
+			p.t.Fatalf("not seen within %s: %s\n%s", within, script, ask[string](p, "document.body?.innerText ?? \"\""))
 		}
 	}
 }

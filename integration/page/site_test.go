@@ -37,8 +37,8 @@ func programs(t *testing.T) (bin string) {
 
 func token(name string) string { return "0123456789abcdef0123456789abcdef-" + name }
 
-// people are the clients of the hub besides the admin. A release of what somebody else holds needs two of them.
-const people = `clients:
+// callers are the clients of the hub besides the admin. A release of what somebody else holds needs two of them.
+const callers = `clients:
   - {name: ann, tokenFile: %[1]s/ann.token, roles: [operator, fencer]}
   - {name: bob, tokenFile: %[1]s/bob.token, roles: [admin], breakGlass: true}
   - {name: carla, tokenFile: %[1]s/carla.token, roles: [admin], breakGlass: true}
@@ -50,15 +50,16 @@ approvals:
 // What operators do at the page with a rack: they watch a boot, hold a server and let it go, are refused what is not
 // theirs, let a second person decide, and see that a rack is dark.
 func TestSite(t *testing.T) {
+	t.Parallel()
 	b := browser(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	dir := t.TempDir()
 	files := map[string]string{}
 	for _, name := range []string{"ann", "bob", "carla", "vera"} {
 		files[name+".token"] = token(name) + "\n"
 	}
-	st, err := sim.StartStage(ctx, sim.StageConfig{Bin: programs(t), Dir: dir, Manifests: os.DirFS("../../configs/demo"), Servers: 12, Hub: fmt.Sprintf(people, dir), Files: files})
+	st, err := sim.StartStage(ctx, sim.StageConfig{Bin: programs(t), Dir: dir, Manifests: os.DirFS("../../configs/demo"), Servers: 12, Hub: fmt.Sprintf(callers, dir), Files: files})
 	defer func() {
 		if err := st.Close(); err != nil {
 			t.Error(err)
@@ -72,6 +73,7 @@ func TestSite(t *testing.T) {
 	wrong.login(token("nobody"))
 	wrong.sees("the token is missing or wrong")
 	wrong.picture("login-refused")
+	wrong.accessible()
 
 	ann := open(b, t, st.URL(), token("ann"))
 	ann.sees("1 rack, 12 servers")
@@ -102,14 +104,14 @@ func TestSite(t *testing.T) {
 		ann.fills("reason", "a fan is loud")
 		ann.picture("hold-asks")
 		ann.accessible()
-		ann.press("Hold server-1")
+		ann.yes()
 		ann.until(`[...document.querySelectorAll(".hold .steps .done")].some((e) => e.textContent === "Fenced")`, patience)
 		ann.sees("Receipt: off since")
 		ask[bool](ann, `document.querySelector(".hold details").open = true`)
 		ann.picture("fenced")
 		ann.press("Release")
 		ann.sees("Ends the hold page of ann")
-		ann.until(`(() => { const b = document.querySelector("dialog button[type=submit]"); b.click(); return true; })()`, patience)
+		ann.yes()
 		ann.sees("Nobody holds it.")
 		ann.until(`document.querySelector(".badge.on")`, patience)
 	})
@@ -127,7 +129,7 @@ func TestSite(t *testing.T) {
 		ann.at("server/server-3")
 		ann.until(`document.querySelector("h1").textContent === "server-3"`, patience)
 		ann.press("Hold")
-		ann.press("Hold server-3")
+		ann.yes()
 		ann.until(`[...document.querySelectorAll(".hold .steps .done")].some((e) => e.textContent === "Fenced")`, patience)
 		bob := open(b, t, st.URL(), token("bob"))
 		bob.at("server/server-3")
@@ -153,6 +155,8 @@ func TestSite(t *testing.T) {
 		ann.picture("work")
 		ann.accessible()
 	})
+	bob := open(b, t, st.URL(), token("bob"))
+	acts(ctx, t, st, ann, bob)
 	t.Run("dark, light and narrow", func(t *testing.T) {
 		ann.t = t
 		for _, scheme := range []string{"dark", "light"} {
@@ -175,6 +179,7 @@ func TestSite(t *testing.T) {
 			ann.until(`document.querySelector("h1")`, patience)
 			ann.settled()
 			ann.until(`document.documentElement.scrollWidth <= innerWidth`, time.Second)
+			ann.accessible()
 			ann.picture("narrow-" + strings.ReplaceAll("fleet"+view, "/", "-"))
 		}
 		ann.do(chromedp.EmulateViewport(1360, 900))
@@ -192,6 +197,7 @@ func TestSite(t *testing.T) {
 		ann.at("")
 		ann.until(`document.querySelector(".rackcard .note.error")`, patience)
 		ann.picture("fleet-dark")
+		takesBack(ctx, t, st, ann)
 	})
 	t.Run("a session ends", func(t *testing.T) {
 		ann.t = t

@@ -66,7 +66,7 @@ func libraries() []library {
 		{"golang.org/x/sys", []string{"cmd/internal/terminal", "netboot/probe", "netboot/probe/discard", "netboot/probe/lldp", "netboot/tftp", "integration/benchnetboot", "integration/installer", "integration/netns", "integration/powerlog", "integration/tpm/witness", "protocol/link", "state/file"}, "what is typed unseen, and how big a screen is, three inits, the disks' requests, raw sockets, sockets without a goroutine, namespaces, a clock that nobody sets, a TCP option, and an exchange of folders"},
 		{"github.com/coreos/go-oidc/v3/oidc", []string{"hub/people", "cmd/internal/cli/person"}, "who verifies tokens, and who asks for them"},
 		{"github.com/go-jose/go-jose/v4", []string{"hub/people", "integration/identity"}, "keys of a provider, and one that signs"},
-		{"golang.org/x/oauth2", []string{"cmd/internal/cli/person"}, ""},
+		{"golang.org/x/oauth2", []string{"hub/people", "cmd/internal/cli/person"}, "who has people log in at a provider"},
 		{"github.com/zitadel/oidc/v3", []string{"integration/identity"}, ""},
 		{"golang.org/x/sync", []string{"internal/metrics", "agent/...", "hub/...", "netboot/httpboot", "netboot/tftp"}, "groups of goroutines"},
 		{"golang.org/x/time", []string{"agent/boot", "agent/discover", "agent/files", "agent/link", "agent/reports", "agent/server", "agent/stream", "hub/api", "hub/api/gate", "hub/link", "hub/wake"}, "limits of rates"},

@@ -31,6 +31,9 @@ func (g *Gate) Login() (issuer, clientID string) {
 	return "", ""
 }
 
+// People returns who knows persons now; nil is nobody.
+func (g *Gate) People() People { return g.callers.Load().people }
+
 // Agent returns the name of the agent that sends a request; empty if no agent sends it.
 func (g *Gate) Agent(r *http.Request) string {
 	if r.TLS == nil {

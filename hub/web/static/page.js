@@ -23,6 +23,7 @@ const VIEWS = [
 
 function route() {
   if (!me) return;
+  if (location.hash.startsWith("#/login/")) history.replaceState(null, "", "#/"); // who is in already
   const [path, q] = (location.hash.slice(1) || "/").split("?");
   for (const [at, show, title, tab] of VIEWS) {
     const m = at.exec(path);
@@ -102,31 +103,54 @@ async function logout() {
   login();
 }
 
-/** login asks for a token. It is sent once, and kept nowhere here. */
+/** atProvider is why somebody comes back from a provider without a session; null for who does not. */
+async function atProvider() {
+  const m = /^#\/login\/([a-z]+)$/.exec(location.hash);
+  if (!m) return null;
+  history.replaceState(null, "", "#/");
+  const p = (await get("refusals.json"))[m[1]];
+  return p ? new Problem(p) : null;
+}
+
+/** login asks for a provider's word, or a token. A token is sent once, and kept nowhere here. */
 function login(p) {
   stop();
   fill(top, el("span", { class: "brand" }, "Rackboot"));
   document.title = "Log in – Rackboot";
-  const said = el("div", null, p && p.message && p.status !== undefined && refused(p));
+  const said = el("div", null, p && p.message && p.status !== undefined && refused(p)), by = el("div");
   const token = el("input", { type: "password", id: "token", required: true, autocomplete: "off", maxlength: 16384, spellcheck: "false" });
   const go = el("button", { type: "submit", class: "primary" }, "Log in");
-  fill(main, el("form", { class: "login", onsubmit: async (ev) => {
-    ev.preventDefault();
-    go.disabled = true;
+  const sent = async (what, button) => {
+    button.disabled = true;
     try {
+      await what();
+    } catch (e) {
+      fill(said, refused(e));
+      button.disabled = false;
+      button.focus();
+    }
+  };
+  fill(main, el("form", { class: "login", onsubmit: (ev) => {
+    ev.preventDefault();
+    sent(async () => {
       const t = token.value;
       token.value = "";
       await call("POST", "session", { token: t });
       me = await get("/v1/whoami");
       start();
-    } catch (e) {
-      fill(said, refused(e));
-      go.disabled = false;
-      token.focus();
-    }
-  } }, el("h1", null, "Log in"), el("label", { for: "token" }, "Token"), token,
+    }, go).then(() => { if (!me) token.focus(); });
+  } }, el("h1", null, "Log in"), by, el("label", { for: "token" }, "Token"), token,
   el("small", null, "That of a client in the hub's file, the admin's, or an ID token that rackctl login --oidc has fetched. It is sent once; the browser keeps a session, not the token."), said, go));
   token.focus();
+  get("oidc").then(({ issuer }) => {
+    const ask = el("button", { type: "button", class: "primary", onclick: () => sent(async () => {
+      const { url } = await call("POST", "oidc", { view: location.hash.slice(1) });
+      location.assign(url);
+    }, ask) }, "Log in with " + new URL(issuer).host);
+    fill(by, ask, el("small", null, "As a person, with your own account. Or with a token:"));
+    go.className = "";
+    if (document.activeElement === token && !token.value) ask.focus();
+  }, () => {}); // nobody logs in so
 }
 
 document.addEventListener("keydown", (ev) => {
@@ -146,5 +170,5 @@ try {
   start();
 } catch (p) {
   if (p instanceof Problem && p.status !== 401) fill(main, refused(p), el("button", { onclick: () => location.reload() }, "Try again"));
-  else login();
+  else login(await atProvider().catch(() => null));
 }

@@ -22,7 +22,7 @@ function timeline(t) {
     }), failed && el("li", { class: "failed", "aria-current": "step" }, "Failed")),
     failed && el("p", { class: "refused" }, el("strong", null, t.code || "Failed"), " ", t.reason || ""),
     el("p", { class: "faint" }, t.intended + " for the " + t.purpose + ", attempt " + t.serial + ", began " + stamp(t.began) + (t.observed && t.observed !== t.intended ? ", and firmware used " + t.observed : "")),
-    el("ol", { class: "rows" }, (t.rows || []).map((r) => {
+    el("ol", { class: "rows", tabindex: 0, "aria-label": "What was seen of the boot" }, (t.rows || []).map((r) => {
       const since = last === null ? "" : "+" + span(new Date(r.at) - last);
       last = new Date(r.at);
       return el("li", { class: r.source }, el("time", { datetime: r.at }, clock(r.at, true)), el("span", { class: "since" }, since), el("span", { class: "src" }, r.source),
@@ -60,10 +60,18 @@ export function serverView(main, { name, me }, signal) {
   let events = [], requests = [];
   kept.addEventListener("change", () => { serial = Number(kept.value); traced = ""; load(); });
 
+  // What says the same is not drawn anew: who reads it keeps place and focus.
+  const drawn = new Map();
+  const set = (to, key, make) => {
+    const k = JSON.stringify(key) || "";
+    if (drawn.get(to) === k) return;
+    drawn.set(to, k);
+    fill(to, make());
+  };
   const show = () => {
     const s = obj, st = s.status || {}, r = st.report || {}, at = r.attempt || {}, inv = ((st.discovered || {}).inventory || {}).board || {};
     const row = servers.all.get(name);
-    fill(crumbs, el("a", { href: "#/" }, "Fleet"), " / ", row && row.rack ? [rack(row.rack), " / "] : "", name);
+    set(crumbs, row && row.rack, () => [el("a", { href: "#/" }, "Fleet"), " / ", row && row.rack ? [rack(row.rack), " / "] : "", name]);
     fill(state, badge(stateOf(s)));
     fill(cond, conditions(st.conditions));
     fill(facts, el("dl", { class: "facts" }, fact("Phase", st.phase || "–"), fact("Power", r.power || "unknown", st.stale ? ", old" : ""), fact("Read", ago(st.readAt)),
@@ -72,13 +80,14 @@ export function serverView(main, { name, me }, signal) {
       fact("Secrets", st.secrets || "none"), fact("Safe stop", st.safeStop || "–", st.safeStopReason ? el("small", null, st.safeStopReason) : ""), fact("Detects", st.detects || "–"),
       fact("Architecture", s.spec.architecture || st.architecture || "–"), fact("MAC", [s.spec.bootMAC, ...(s.spec.macs || [])].join(", ")), s.spec.uuid && fact("UUID", s.spec.uuid), inv.serial && fact("Serial", inv.serial),
       fact("BMC", s.spec.bmcRef.name), r.awaits && fact("Waits for", r.awaits.for, r.awaits.until ? " until " + stamp(r.awaits.until) : "")));
-    fill(top, el("button", { onclick: () => acts.hold(name).then(load) }, "Hold"), el("button", { onclick: () => acts.reboot(name).then(load) }, "Reboot"), el("button", { onclick: () => acts.powerOff(name).then(load) }, "Power off"),
-      (st.conditions || []).some((c) => c.code === "SafeStopped" || c.code === "UnexpectedPower") && el("button", { onclick: () => acts.resume(name).then(load) }, "Resume"),
-      r.identityChange && el("button", { onclick: () => acts.accept(name, r).then(load) }, "Accept identity"));
+    const stopped = (st.conditions || []).some((c) => c.code === "SafeStopped" || c.code === "UnexpectedPower");
+    set(top, [stopped, r.identityChange && r.identity], () => [el("button", { onclick: () => acts.hold(name).then(load) }, "Hold"), el("button", { onclick: () => acts.reboot(name).then(load) }, "Reboot"), el("button", { onclick: () => acts.powerOff(name).then(load) }, "Power off"),
+      stopped && el("button", { onclick: () => acts.resume(name).then(load) }, "Resume"),
+      r.identityChange && el("button", { onclick: () => acts.accept(name, r).then(load) }, "Accept identity")]);
     showHolds();
-    fill(asked, table("Requests", ["Asked", "Action", "By", "Outcome", ""], requests.map((q) => [el("time", { datetime: q.createdAt }, stamp(q.createdAt)), q.action + " " + q.mode, q.by, [q.report.outcome, q.report.reason ? ": " + q.report.reason : ""],
+    set(asked, requests, () => table("Requests", ["Asked", "Action", "By", "Outcome", ""], requests.map((q) => [el("time", { datetime: q.createdAt }, stamp(q.createdAt)), q.action + " " + q.mode, q.by, [q.report.outcome, q.report.reason ? ": " + q.report.reason : ""],
       q.report.outcome === "pending" && !q.cancelled ? el("button", { onclick: () => acts.cancel(q).then(load) }, "Take back") : ""]), "Nothing was asked for."));
-    fill(past, events.length ? el("ol", { class: "rows" }, events.slice(-200).reverse().map((e) => el("li", null, el("time", { datetime: e.at }, stamp(e.at)), el("span", null, el("b", null, e.code), " ", e.message || "")))) : el("p", { class: "faint" }, "Nothing is on record."));
+    set(past, [events.length, events.at(-1)], () => events.length ? el("ol", { class: "rows", tabindex: 0, "aria-label": "What happened" }, events.slice(-200).reverse().map((e) => el("li", null, el("time", { datetime: e.at }, stamp(e.at)), el("span", null, el("b", null, e.code), " ", e.message || "")))) : el("p", { class: "faint" }, "Nothing is on record."));
   };
   // What somebody has opened stays open.
   let heldKey = "";
