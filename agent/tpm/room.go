@@ -86,6 +86,9 @@ func (r *Room) Offer(server, token string, o enrol.Offer) (enrol.Challenge, Refu
 		is.Origin = string(f.origin)
 	}
 	why, err := r.judge(&is, f)
+	if err == nil && why == OtherTPM {
+		err = r.cfg.TPMs.Offered(server, o.Endorsement, now)
+	}
 	if err != nil || why != NoRefusal {
 		return r.refuse(server, why, err, "fault", fault, "origin", f.origin)
 	}
@@ -124,6 +127,9 @@ func (r *Room) Answer(server, token string, a enrol.Answer) (Refusal, error) {
 	why, err := r.judge(&is, facts{fit: true, origin: enrol.Origin(is.Origin)})
 	if err == nil && why == NoRefusal && (is.ServerUID != was.ServerUID || is.Serial != was.Serial || is.UUID != was.UUID) {
 		why = NoChallenge
+	}
+	if err == nil && why == OtherTPM {
+		err = r.cfg.TPMs.Offered(server, is.Endorsement, now)
 	}
 	if err != nil || why != NoRefusal {
 		_, _, err = r.refuse(server, why, err)

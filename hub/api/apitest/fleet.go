@@ -112,7 +112,7 @@ func (f *CannedFleet) Decorate(obj resource.Object) {
 	case *resource.Server:
 		stored := o.Status
 		o.Status = f.servers[o.Metadata.Name]
-		o.Status.AcceptedIdentity, o.Status.Firmware, o.Status.Reboots = stored.AcceptedIdentity, stored.Firmware, stored.Reboots
+		o.Status.AcceptedIdentity, o.Status.ForgetTPM, o.Status.Firmware, o.Status.Reboots = stored.AcceptedIdentity, stored.ForgetTPM, stored.Firmware, stored.Reboots
 		o.Status.Settings = stored.Settings.Bare()
 		o.Status.Architecture, o.Status.HeardArchitecture, o.Status.SharedMACs = stored.Architecture, stored.HeardArchitecture, stored.SharedMACs
 		f.takeRequests(o)
