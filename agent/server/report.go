@@ -87,7 +87,7 @@ func (t *teller) describe(v store.View, p decide.Plan) resource.ServerReport {
 		r.Attempt = &resource.AttemptReport{
 			ID: a.ID, State: a.Stage.State, Since: a.Stage.Since, Number: a.Number, Intended: a.Order.Target, Observed: a.Stage.Observed,
 			Stored: a.Stage.Arming.Stored, Outcome: a.Stage.Arming.Outcome, Evidence: a.Stage.Evidence, Reason: a.Stage.Ending.Reason, Code: a.Stage.Ending.Code,
-			Secrets: a.Order.Secrets, Class: a.Stage.Class, OwnerUID: a.Order.OwnerUID, Generation: a.Order.Generation,
+			Secrets: a.Order.Secrets, Class: a.Stage.Class, Unattested: a.Stage.Unattested, OwnerUID: a.Order.OwnerUID, Generation: a.Order.Generation,
 		}
 		if seg, ok := t.cfg.Boot.Segment(segmentOf(v)); ok && a.Network() {
 			r.Attempt.URI = seg.BaseURL + "/b/…/" + a.Order.File

@@ -51,6 +51,7 @@ type Room struct {
 
 	mu      sync.Mutex
 	waiting map[string]challenged // by token: one of each boot
+	quotes  map[string]asked      // likewise
 }
 
 // challenged is a TPM that was challenged.
@@ -63,8 +64,8 @@ type challenged struct {
 // New makes a room. Challenges do not outlive it: who waits for one offers again.
 func New(cfg Config) *Room {
 	cfg.Logger = guard.Calm(cfg.Logger) // an image may offer as often as it likes
-	r := &Room{cfg: cfg, waiting: map[string]challenged{}}
-	r.met = newMetrics(cfg.Registerer, r.count)
+	r := &Room{cfg: cfg, waiting: map[string]challenged{}, quotes: map[string]asked{}}
+	r.met = newMetrics(cfg.Registerer, r.count, r.countQuotes)
 	return r
 }
 
@@ -72,6 +73,12 @@ func (r *Room) count() float64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return float64(len(r.waiting))
+}
+
+func (r *Room) countQuotes() float64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return float64(len(r.quotes))
 }
 
 // Offer takes an offer in the boot of a server that has the token, and challenges it. One before it in

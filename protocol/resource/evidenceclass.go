@@ -12,9 +12,12 @@ const (
 	// EvidenceObserved: a token said so that had gone to the server through its BMC, over a
 	// way that nobody else reads, and the agent has served the files to their end.
 	EvidenceObserved EvidenceClass = "observed"
+	// EvidenceAttested: observed, and the server's enrolled TPM has proved that it booted what was served, and nothing
+	// else. Of discoveries only; nothing can require it yet.
+	EvidenceAttested EvidenceClass = "attested"
 )
 
-// EvidenceClasses lists the classes, the weakest first.
+// EvidenceClasses lists the classes of claims, which can be required, the weakest first.
 func EvidenceClasses() []EvidenceClass { return []EvidenceClass{EvidenceReported, EvidenceObserved} }
 
 // Or is the class of what was recorded before there were classes.
@@ -28,7 +31,7 @@ func (c EvidenceClass) Or() EvidenceClass {
 // Meets reports whether evidence of the class is enough where at least the other is
 // required; none required is met by all.
 func (c EvidenceClass) Meets(required EvidenceClass) bool {
-	return c.Or() == EvidenceObserved || required.Or() == EvidenceReported
+	return c.Or() == EvidenceObserved || c.Or() == EvidenceAttested || required.Or() == EvidenceReported
 }
 
 // checkEvidence reports a class that there is not; none is the default.

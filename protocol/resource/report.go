@@ -202,6 +202,8 @@ type AttemptReport struct {
 	URI string `json:"uri,omitempty"`
 	// Class is how strong the evidence is that it succeeded; empty while it has not.
 	Class EvidenceClass `json:"class,omitempty"`
+	// Unattested is why the class of a discovery that succeeded is not attested, by code; empty of others.
+	Unattested string `json:"unattested,omitempty"`
 	// Secrets is how its user data was given; empty without.
 	Secrets SecretsWay `json:"secrets,omitempty"`
 	// OwnerUID and Generation are of the configuration that it is for: another owner may have

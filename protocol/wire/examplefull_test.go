@@ -273,7 +273,7 @@ func report() *message.Report {
 	s.Holds = append(s.Holds, resource.HoldReport{ID: "01ja", Word: resource.HoldEnforced, EnforcedAt: at(5), Withheld: true})
 	on, pending := at(3), at(4)
 	s.LastPoweredOn, s.PendingRebootSince, s.Provisioned, s.Released = &on, &pending, sealedFact(FactProvisioned), true
-	s.Attempt.Code, s.Power = resource.AttemptNoReport, protocol.PowerOn
+	s.Attempt.Code, s.Attempt.Unattested, s.Power = resource.AttemptNoReport, "other-image", protocol.PowerOn
 	s.Safety = &protocol.Safety{
 		SafeStop:  protocol.SafeStop{Class: protocol.SafeStopShellAvailable, Option: "Boot0002", Reason: "the shell is number 3 of 3 in the boot order", Remedy: "put Boot0002 first in Boot.BootOrder"},
 		Detection: protocol.Detection{Class: protocol.DetectReset, LastResetTime: true, Stream: "/redfish/v1/EventService/SSE", Subscriptions: "/redfish/v1/EventService/Subscriptions", PowerLog: "/redfish/v1/Systems/1/LogServices/Log1/Entries", PollInterval: 30 * time.Second, Reason: "LastResetTime changes"},

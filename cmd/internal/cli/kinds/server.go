@@ -84,6 +84,9 @@ func evidenceOf(t *resource.AttemptReport) string {
 	if t.Class == "" {
 		return string(t.Evidence)
 	}
+	if t.Unattested != "" {
+		return fmt.Sprintf("%s, %s (not attested: %s)", t.Evidence, t.Class, t.Unattested)
+	}
 	return string(t.Evidence) + ", " + string(t.Class)
 }
 
