@@ -12,10 +12,11 @@ const (
 	// EvidenceObserved: a token said so that had gone to the server through its BMC, over a
 	// way that nobody else reads, and the agent has served the files to their end.
 	EvidenceObserved EvidenceClass = "observed"
-	// EvidenceAttested: observed, and the server's enrolled TPM has proved that it booted what was served, and nothing
-	// else. Of discoveries only; nothing can require it yet.
-	EvidenceAttested EvidenceClass = "attested"
 )
+
+// EvidenceAttested is the strongest: observed, and the server's enrolled TPM has proved that it booted what was served, and
+// nothing else. It stands apart, because it is of discoveries only, and no word that can be required.
+const EvidenceAttested = EvidenceClass("attested")
 
 // EvidenceClasses lists the classes of claims, which can be required, the weakest first.
 func EvidenceClasses() []EvidenceClass { return []EvidenceClass{EvidenceReported, EvidenceObserved} }
