@@ -12,6 +12,7 @@ import (
 	"rackboot/agent/tpm"
 	"rackboot/agent/trace"
 	"rackboot/netboot"
+	"rackboot/netboot/attest"
 	"rackboot/netboot/attest/enrol"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
@@ -73,10 +74,16 @@ type Servers interface {
 	LookAtAll()
 }
 
-// TPMs enrols the TPMs of servers; a refusal is a code.
+// TPMs enrols the TPMs of servers, and hears what they prove; a refusal is a code.
 type TPMs interface {
 	Offer(server, token string, o enrol.Offer) (enrol.Challenge, tpm.Refusal, error)
 	Answer(server, token string, a enrol.Answer) (tpm.Refusal, error)
+	// Ask makes the nonce of a boot.
+	Ask(server, token string) (attest.Ask, error)
+	// Prove takes evidence, Doubt that none can be taken, and Proved says what came of it.
+	Prove(server, token string, ev attest.Evidence, x attest.Expectation) (attest.Code, error)
+	Doubt(server, token string, why attest.Code)
+	Proved(server, token string) (attested bool, why attest.Code)
 }
 
 // Finder is told of addresses that were leased: a BMC may be behind one.

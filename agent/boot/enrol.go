@@ -10,10 +10,9 @@ import (
 	"rackboot/protocol/decide"
 )
 
-// Enrol implements netboot.Enrolment. The address says nothing here: the token does, see
+// admit judges who has a token and says something of a TPM. The address says nothing here: the token does, see
 // [decide.Enrol].
-func (b *segment) Enrol(token string, step netboot.EnrolStep, body []byte) (answer []byte, refused string, err error) {
-	const op = "enrol TPM"
+func (b *segment) admit(op, token string) (server string, a *decide.Attempt, refused string, err error) {
 	server, e, ok := b.room.index.token(token)
 	verdict := decide.EnrolUnknown
 	if ok {
@@ -24,11 +23,20 @@ func (b *segment) Enrol(token string, step netboot.EnrolStep, body []byte) (answ
 	switch verdict {
 	case decide.EnrolTake:
 	case decide.EnrolUnknown:
-		return nil, "", protocol.Errorf(protocol.CodeNotFound, op, "unknown token")
+		return "", nil, "", protocol.Errorf(protocol.CodeNotFound, op, "unknown token")
 	case decide.EnrolEarly:
-		return nil, "", protocol.Errorf(protocol.CodeUnavailable, op, "%s cannot run its image yet", server)
+		return "", nil, "", protocol.Errorf(protocol.CodeUnavailable, op, "%s cannot run its image yet", server)
 	case decide.EnrolHeld, decide.EnrolImage, decide.EnrolSegment, decide.EnrolOpenly, decide.EnrolTwo:
-		return nil, string(verdict), nil
+		return "", nil, string(verdict), nil
+	}
+	return server, e.attempt, "", nil
+}
+
+// Enrol implements netboot.Enrolment.
+func (b *segment) Enrol(token string, step netboot.EnrolStep, body []byte) (answer []byte, refused string, err error) {
+	server, _, refused, err := b.admit("enrol TPM", token)
+	if err != nil || refused != "" {
+		return nil, refused, err
 	}
 	if step == netboot.EnrolAnswer {
 		a, err := enrol.DecodeAnswer(body)

@@ -6,6 +6,7 @@ import (
 
 	"rackboot/agent/tpm"
 	"rackboot/netboot"
+	"rackboot/netboot/attest"
 	"rackboot/netboot/attest/enrol"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
@@ -13,7 +14,11 @@ import (
 )
 
 // heardTPMs note who offered, and refuse answers.
-type heardTPMs struct{ offered []string }
+type heardTPMs struct {
+	offered []string
+	doubts  []attest.Code
+	proved  attest.Code // empty is that all is attested
+}
 
 func (h *heardTPMs) Offer(server, token string, _ enrol.Offer) (enrol.Challenge, tpm.Refusal, error) {
 	h.offered = append(h.offered, server+" "+token)
@@ -23,6 +28,19 @@ func (h *heardTPMs) Offer(server, token string, _ enrol.Offer) (enrol.Challenge,
 func (*heardTPMs) Answer(string, string, enrol.Answer) (tpm.Refusal, error) {
 	return tpm.WrongAnswer, nil
 }
+
+func (h *heardTPMs) Ask(server, token string) (attest.Ask, error) {
+	h.offered = append(h.offered, server+" "+token)
+	return attest.AskFor([]byte("nonce")), nil
+}
+
+func (*heardTPMs) Prove(string, string, attest.Evidence, attest.Expectation) (attest.Code, error) {
+	return "", nil
+}
+
+func (h *heardTPMs) Doubt(_, _ string, why attest.Code) { h.doubts = append(h.doubts, why) }
+
+func (h *heardTPMs) Proved(string, string) (bool, attest.Code) { return h.proved == "", h.proved }
 
 // A step comes to the room of TPMs only from who has the token that went through the BMC, by HTTPS,
 // in a discovery whose files were sent.

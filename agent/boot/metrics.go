@@ -30,7 +30,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		Name: "rackboot_agent_image_reports_total", Help: "Reports of booted images, by verdict.",
 	}, []string{"verdict"})
 	m.enrolments = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "rackboot_agent_tpm_requests_total", Help: "Requests of booted images to enrol a TPM, by verdict.",
+		Name: "rackboot_agent_tpm_requests_total", Help: "Requests of booted images to enrol a TPM, or to attest their boot by it, by verdict.",
 	}, []string{"verdict"})
 	for _, v := range decide.EnrolVerdicts() {
 		m.enrolments.WithLabelValues(string(v))

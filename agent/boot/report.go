@@ -44,7 +44,12 @@ func (b *segment) Report(_ context.Context, remote netip.Addr, token string, r p
 	if err != nil {
 		return err
 	}
-	return b.room.cfg.Servers.Fold(server, decide.Event{Kind: kind, Token: token, At: now, Message: r.Message})
+	event := decide.Event{Kind: kind, Token: token, At: now, Message: r.Message}
+	if kind == protocol.EvidenceDiscovered {
+		attested, why := b.room.cfg.TPMs.Proved(server, token)
+		event.Attested, event.Unattested = attested, string(why)
+	}
+	return b.room.cfg.Servers.Fold(server, event)
 }
 
 // judge says what becomes of a report of a kind with a token that a client at remote sends.

@@ -22,6 +22,7 @@ type Room struct {
 	shortages *shortages
 	diverters *diverters
 	loads     loads
+	expected  expected
 	met       *metrics
 	started   time.Time
 }

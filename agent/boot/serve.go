@@ -47,7 +47,7 @@ func (r *Room) Listen(hooks http.Handler) (open *Listeners, err error) {
 		web := func(at, at6 netip.AddrPort, certificates netboot.Certificates) error {
 			files := &segment{room: r, leased: files.leased, sealed: certificates != nil}
 			s, err := httpboot.New(httpboot.Config{
-				Listen: at, Listen6: at6, Certificates: certificates, Files: files, AddressFiles: files, UserData: files, Enrolment: files, Evidence: files, Events: hooks, Trace: files.trace,
+				Listen: at, Listen6: at6, Certificates: certificates, Files: files, AddressFiles: files, UserData: files, Enrolment: files, Attestation: files, Evidence: files, Events: hooks, Trace: files.trace,
 				Logger: log, Registerer: reg, Clock: r.cfg.Clock,
 			})
 			if err == nil {

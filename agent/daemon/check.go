@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"log/slog"
@@ -34,6 +35,7 @@ const (
 	FoundMissing    FindingCode = "KeyMissing"
 	FoundUnreadable FindingCode = "ValueUnreadable"
 	FoundUpgrade    FindingCode = "UpgradeDamaged"
+	FoundTPMRoots   FindingCode = "TPMAuthoritiesDamaged"
 )
 
 // Check reads what an agent that does not run has on disk, and changes nothing. The error is that
@@ -51,6 +53,9 @@ func Check(c Config) (found []Finding, err error) {
 		if _, err := sealKey(c.DataDir); err != nil {
 			found = append(found, Finding{FoundSealKey, sealKeyPath(c.DataDir), err.Error(), protocol.HintOf(err)})
 		}
+	}
+	if _, err := tpmAuthorities(c.TPMAuthorities); err != nil {
+		found = append(found, Finding{FoundTPMRoots, c.TPMAuthorities, err.Error(), cmp.Or(protocol.HintOf(err), "correct the file, or take tpmAuthorities out of agent.yaml")})
 	}
 	found = append(found, checkUpgrades(c)...)
 	more, err := checkDatabase(c.DataDir, c.path("state"))

@@ -112,6 +112,21 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// A file of authorities that would vouch for no TPM is found, before the agent is started with it.
+func TestCheckTPMAuthorities(t *testing.T) {
+	c := stopped(t)
+	c.TPMAuthorities = c.path("authorities.pem")
+	must(t, os.WriteFile(c.TPMAuthorities, []byte("no certificate"), 0o600))
+	found, err := Check(c)
+	if err != nil || len(found) != 1 || found[0].Code != FoundTPMRoots || found[0].Where != c.TPMAuthorities || found[0].Do == "" {
+		t.Errorf("%+v, %v", found, err)
+	}
+	must(t, os.Remove(c.TPMAuthorities))
+	if found, err = Check(c); err != nil || len(found) != 1 || found[0].Do == "" {
+		t.Errorf("without the file: %+v, %v", found, err)
+	}
+}
+
 // A running agent is not looked at.
 func TestCheckOfARunningAgent(t *testing.T) {
 	c := stopped(t)

@@ -68,6 +68,8 @@ func (t *teller) describe(v store.View, p decide.Plan) resource.ServerReport {
 		intent = &v.Intent.ServerIntent
 	}
 	r.Unreleased, r.IdentityChange = rec.Unreleased(intent), rec.Identity.Change()
+	r.TPM = t.tpm(rec, intent)
+	r.Conditions = withTPM(r.Conditions, r.TPM)
 	r.Architecture = t.cfg.Boot.Heard(t.server)
 	r.Guard = rec.GuardReport(p.Watch, v.Holds, intent != nil && intent.KeepPowerRestorePolicy)
 	if v.Intent != nil && !v.Intent.Missing {
@@ -85,7 +87,7 @@ func (t *teller) describe(v store.View, p decide.Plan) resource.ServerReport {
 		r.Attempt = &resource.AttemptReport{
 			ID: a.ID, State: a.Stage.State, Since: a.Stage.Since, Number: a.Number, Intended: a.Order.Target, Observed: a.Stage.Observed,
 			Stored: a.Stage.Arming.Stored, Outcome: a.Stage.Arming.Outcome, Evidence: a.Stage.Evidence, Reason: a.Stage.Ending.Reason, Code: a.Stage.Ending.Code,
-			Secrets: a.Order.Secrets, Class: a.Stage.Class, OwnerUID: a.Order.OwnerUID, Generation: a.Order.Generation,
+			Secrets: a.Order.Secrets, Class: a.Stage.Class, Unattested: a.Stage.Unattested, OwnerUID: a.Order.OwnerUID, Generation: a.Order.Generation,
 		}
 		if seg, ok := t.cfg.Boot.Segment(segmentOf(v)); ok && a.Network() {
 			r.Attempt.URI = seg.BaseURL + "/b/…/" + a.Order.File
@@ -107,6 +109,34 @@ func (t *teller) describe(v store.View, p decide.Plan) resource.ServerReport {
 		r.Provisioned = t.seal(wire.FactProvisioned, p)
 	}
 	return r
+}
+
+// tpm is the TPM that is enrolled for the server. Of one that cannot be read, the last report stands.
+func (t *teller) tpm(rec decide.Record, intent *message.ServerIntent) *resource.TPMReport {
+	if intent == nil {
+		return nil
+	}
+	is, found, err := t.cfg.Store.TPMs.Of(t.server)
+	if err != nil {
+		last, _, _ := t.cfg.Reports.Of(t.server)
+		return last.TPM
+	}
+	if !found || is.ServerUID != intent.UID {
+		return nil
+	}
+	k := rec.Identity
+	return is.Report(k == nil || k.Other != nil || !is.Of(intent.UID, k.Trusted))
+}
+
+// withTPM adds that another TPM was offered, unless the board is another one too.
+func withTPM(conditions []resource.ConditionState, is *resource.TPMReport) []resource.ConditionState {
+	if is == nil || is.Void || is.Other == nil || slices.ContainsFunc(conditions, func(c resource.ConditionState) bool { return c.Code == resource.CondIdentityChanged }) {
+		return conditions
+	}
+	return append(slices.Clone(conditions), resource.ConditionState{
+		Code: resource.CondIdentityChanged, Since: is.Other.At,
+		Message: fmt.Sprintf("%s: %s was offered, %s is enrolled", resource.CodeOtherTPM, is.Other.Endorsement, is.Endorsement),
+	})
 }
 
 // provisionedOf is the record of the owner's configuration, or else the newest.

@@ -34,6 +34,7 @@ type Documents struct {
 	disk      *disk
 	events    *Events
 	approvals *Approvals
+	tpms      *TPMs
 }
 
 // order compares an arriving document with the one in force. fresh is false for
@@ -305,6 +306,9 @@ func (ds *Documents) ApplyRack(d message.RackDoc, digest string, admit func(mess
 				if err := put(t, credentialsKey(credentials.BMC), credentials); err != nil {
 					return err
 				}
+			}
+			if err := ds.tpms.forget(t, d.IssuedAt, in); err != nil {
+				return err
 			}
 			in.BMC.Sealed = nil // it is kept encrypted in another way
 			changed = append(changed, in.Server)

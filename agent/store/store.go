@@ -61,9 +61,10 @@ func openInParts(cfg Config, bytes int) (*Store, error) {
 		return nil, failing("open the agent's store", err)
 	}
 	approvals, local := &Approvals{disk: d, events: events, guard: cfg.Guarded}, &Local{disk: d, events: events}
+	tpms := &TPMs{disk: d, events: events}
 	identity := &Identity{disk: d, events: events, newID: cfg.NewID}
 	return &Store{
-		Documents: &Documents{disk: d, events: events, approvals: approvals},
+		Documents: &Documents{disk: d, events: events, approvals: approvals, tpms: tpms},
 		Identity:  identity,
 		Aside:     &Aside{disk: d, identity: identity, newID: cfg.NewID},
 		Term:      &Term{d},
@@ -76,7 +77,7 @@ func openInParts(cfg Config, bytes int) (*Store, error) {
 		Envs:      &Envs{d},
 		UserData:  &UserData{d},
 		Images:    &Images{d},
-		TPMs:      &TPMs{d},
+		TPMs:      tpms,
 		Loaders:   &Loaders{d},
 		Traces:    &Traces{d},
 		Leases4:   newLeases4(d),

@@ -44,6 +44,8 @@ func readable(key string, raw []byte) bool {
 		_, err = decode[mark](key, raw)
 	case "rack":
 		_, err = decode[message.RackIntent](key, raw)
+	case "tpm":
+		_, err = decode[TPM](key, raw)
 	case "lease":
 		_, err = decode[netboot.Lease](key, raw)
 	case "lease6":

@@ -10,9 +10,10 @@ import (
 type metrics struct {
 	offers            prometheus.Counter
 	enrolled, refused *prometheus.CounterVec
+	attestations      *prometheus.CounterVec
 }
 
-func newMetrics(reg prometheus.Registerer, waiting func() float64) metrics {
+func newMetrics(reg prometheus.Registerer, waiting, quotes func() float64) metrics {
 	m := metrics{
 		offers: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "rackboot_agent_tpm_challenges_total", Help: "TPMs of servers that were challenged.",
@@ -23,6 +24,13 @@ func newMetrics(reg prometheus.Registerer, waiting func() float64) metrics {
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "rackboot_agent_tpm_refused_total", Help: "TPMs of servers that were not enrolled, by refusal.",
 		}, []string{"refusal"}),
+		attestations: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "rackboot_agent_attestations_total", Help: "Boots of servers that were to be attested, by result.",
+		}, []string{"result"}),
+	}
+	m.attestations.WithLabelValues("attested")
+	for _, why := range Doubts() {
+		m.attestations.WithLabelValues(string(why))
 	}
 	for _, o := range []enrol.Origin{enrol.Vouched, enrol.NoCertificate, enrol.NoAuthority} {
 		m.enrolled.WithLabelValues(string(o))
@@ -32,6 +40,8 @@ func newMetrics(reg prometheus.Registerer, waiting func() float64) metrics {
 	}
 	reg.MustRegister(m.offers, m.enrolled, m.refused, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "rackboot_agent_tpm_challenges_waiting", Help: "Challenges of TPMs that wait for their answer.",
-	}, waiting))
+	}, waiting), m.attestations, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "rackboot_agent_attestations_waiting", Help: "Boots that were asked for a quote, or whose verdict waits for their report.",
+	}, quotes))
 	return m
 }

@@ -51,6 +51,7 @@ type Room struct {
 
 	mu      sync.Mutex
 	waiting map[string]challenged // by token: one of each boot
+	quotes  map[string]asked      // likewise
 }
 
 // challenged is a TPM that was challenged.
@@ -63,8 +64,8 @@ type challenged struct {
 // New makes a room. Challenges do not outlive it: who waits for one offers again.
 func New(cfg Config) *Room {
 	cfg.Logger = guard.Calm(cfg.Logger) // an image may offer as often as it likes
-	r := &Room{cfg: cfg, waiting: map[string]challenged{}}
-	r.met = newMetrics(cfg.Registerer, r.count)
+	r := &Room{cfg: cfg, waiting: map[string]challenged{}, quotes: map[string]asked{}}
+	r.met = newMetrics(cfg.Registerer, r.count, r.countQuotes)
 	return r
 }
 
@@ -72,6 +73,12 @@ func (r *Room) count() float64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return float64(len(r.waiting))
+}
+
+func (r *Room) countQuotes() float64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return float64(len(r.quotes))
 }
 
 // Offer takes an offer in the boot of a server that has the token, and challenges it. One before it in
@@ -86,6 +93,9 @@ func (r *Room) Offer(server, token string, o enrol.Offer) (enrol.Challenge, Refu
 		is.Origin = string(f.origin)
 	}
 	why, err := r.judge(&is, f)
+	if err == nil && why == OtherTPM {
+		err = r.cfg.TPMs.Offered(server, o.Endorsement, now)
+	}
 	if err != nil || why != NoRefusal {
 		return r.refuse(server, why, err, "fault", fault, "origin", f.origin)
 	}
@@ -124,6 +134,9 @@ func (r *Room) Answer(server, token string, a enrol.Answer) (Refusal, error) {
 	why, err := r.judge(&is, facts{fit: true, origin: enrol.Origin(is.Origin)})
 	if err == nil && why == NoRefusal && (is.ServerUID != was.ServerUID || is.Serial != was.Serial || is.UUID != was.UUID) {
 		why = NoChallenge
+	}
+	if err == nil && why == OtherTPM {
+		err = r.cfg.TPMs.Offered(server, is.Endorsement, now)
 	}
 	if err != nil || why != NoRefusal {
 		_, _, err = r.refuse(server, why, err)

@@ -145,6 +145,10 @@ func TestOtherTPM(t *testing.T) {
 	r.answer("n1", "t0", late, tpm.OtherTPM) // it was challenged first, and was not the quicker one
 	r.offer("n1", "t2", other, tpm.OtherTPM)
 	r.offer("n2", "t3", own, tpm.OtherServer)
+	is := r.enrolled()[0]
+	if is.Other == nil || is.Other.Endorsement != store.EndorsementDigest(other.Endorsement) {
+		t.Errorf("that another one was offered is not kept: %+v", is.Other)
+	}
 
 	renewed := own
 	renewed.Attestation = quotetest.ECDSA(t).Key.Area() // another key of the same TPM

@@ -48,6 +48,18 @@ func (b bmcs) routes(t *route.Table) {
 		return decorated(b.status, s, err)
 	})
 
+	op = t.Operation(http.MethodPost, servers+"/re-enrol", "reEnrolServer",
+		"Have the agent forget a server's TPM, so that the next discovery enrols one; idempotent", reflect.TypeFor[protoapi.ReEnrolServer](),
+		route.Rule{Right: access.Accept, Target: route.TargetNamed, Kind: resource.KindServer, Noted: "re-enrol"})
+	route.Register(t, op, func(ctx context.Context, in *namedBody) (*answer[*resource.Server], error) {
+		var req protoapi.ReEnrolServer
+		if err := route.Body("re-enrol server", in.RawBody, &req); err != nil {
+			return nil, err
+		}
+		s, err := b.room.ReEnrolServer(ctx, in.Name, req, route.Caller(ctx).Name)
+		return decorated(b.status, s, err)
+	})
+
 	op = t.Operation(http.MethodPost, one+"/rotate", "rotateBMC",
 		"Change the account of a BMC; no change while one is under way", reflect.TypeFor[protoapi.RotateBMC](),
 		route.Rule{Right: access.Secret, Target: route.TargetNamed, Kind: resource.KindBMC})
@@ -91,6 +103,8 @@ type Inventory interface {
 	RotateBMC(ctx context.Context, name string, r protoapi.RotateBMC, by string) (*resource.BMC, error)
 	// AcceptServer accepts the board and interfaces that a server shows.
 	AcceptServer(ctx context.Context, name string, r protoapi.AcceptServer, by string) (*resource.Server, error)
+	// ReEnrolServer has the agent forget the TPM of a server.
+	ReEnrolServer(ctx context.Context, name string, r protoapi.ReEnrolServer, by string) (*resource.Server, error)
 	// Probe has the rack's agent find out what a BMC can do. It takes minutes.
 	Probe(ctx context.Context, bmc, systemURI string) ([]protocol.Probe, error)
 }

@@ -47,6 +47,22 @@ func TestBMCs(t *testing.T) {
 	if want := []protocol.AuditOutcome{protocol.AuditAsked, protocol.AuditRefused, protocol.AuditAsked, protocol.AuditAccepted}; !slices.Equal(recorded, want) {
 		t.Errorf("recorded %v, want %v", recorded, want)
 	}
+	hub.Fleet.SetServer("n1", resource.ServerStatus{Report: &resource.ServerReport{TPM: &resource.TPMReport{Enrolment: "e1"}}})
+	if _, err := c.Servers.ReEnrol(ctx, "n1", protoapi.ReEnrolServer{Enrolment: "e0"}); protocol.CodeOf(err) != protocol.CodeConflict {
+		t.Errorf("another enrolment: %v", err)
+	}
+	if s, err := c.Servers.ReEnrol(ctx, "n1", protoapi.ReEnrolServer{Enrolment: "e1"}); err != nil || s.Status.ForgetTPM != "e1" {
+		t.Errorf("to be forgotten: %q, %v", s.Status.ForgetTPM, err)
+	}
+	recorded = nil
+	for _, e := range hub.Records.Entries() {
+		if e.Target == "Server/n1" && e.Op == "re-enrol" {
+			recorded = append(recorded, e.Outcome)
+		}
+	}
+	if want := []protocol.AuditOutcome{protocol.AuditAsked, protocol.AuditRefused, protocol.AuditAsked, protocol.AuditAccepted}; !slices.Equal(recorded, want) {
+		t.Errorf("recorded %v, want %v", recorded, want)
+	}
 	hub.Fleet.SetProbe("b1", []protocol.Probe{{Profile: "dell"}}, nil)
 	if list, err := c.BMCs.Probe(ctx, "b1", protoapi.ProbeRequest{}); err != nil || len(list.Items) != 1 || list.Items[0].Profile != "dell" {
 		t.Errorf("probed %+v, %v", list, err)

@@ -28,6 +28,7 @@ func FuzzRequest(f *testing.F) {
 		{post, "/v1/servers/n1/annotations", `{"annotation":"reboot.metal3.io/x","value":"{\"mode\":\"hard\"}"}`, "", ""},
 		{post, "/v1/servers/n1/firmware", `{"for":"1m","reason":"x"}`, "", ""},
 		{post, "/v1/servers/n1/accept", `{"identity":"x"}`, "", ""},
+		{post, "/v1/servers/n1/re-enrol", `{"enrolment":"x"}`, "", ""},
 		{post, "/v1/bmcs/b1/accept", `{"credentialsRef":"local:x","fingerprint":"sha256:00"}`, "", ""},
 		{post, "/v1/bmcs/b1/probe", `{"systemURI":"/redfish/v1/Systems/1"}`, "", ""},
 		{post, "/v1/servers/n1/adopt", `{"provisioned":"r/os@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef","reason":"x"}`, "", ""},

@@ -138,6 +138,7 @@ func TestScopeEscapes(t *testing.T) {
 		{"a reboot", "POST", "/v1/servers/n2/requests", `{"anyPhase":true}`},
 		{"firmware", "POST", "/v1/servers/n2/firmware", `{"for":"1m","reason":"x"}`},
 		{"acceptance of a server", "POST", "/v1/servers/n2/accept", `{"identity":"x"}`},
+		{"a TPM to be forgotten", "POST", "/v1/servers/n2/re-enrol", `{"enrolment":"x"}`},
 		{"acceptance of a BMC", "POST", "/v1/bmcs/b2/accept", `{"credentialsRef":"local:x"}`},
 		{"a probe", "POST", "/v1/bmcs/b2/probe", `{}`},
 	} {

@@ -395,6 +395,46 @@ func TestBMCsAfterACrash(t *testing.T) {
 	}
 }
 
+// The enrolment that was shown is forgotten, travels in the rack's document, and stays after a restart; nothing
+// else is taken.
+func TestReEnrolServer(t *testing.T) {
+	b, m := bmcSite(t, nil)
+	m.connects()
+	refused := func(enrolment string, code protocol.Code) {
+		t.Helper()
+		_, err := b.control.Inventory.ReEnrolServer(ctx(t), "n1", api.ReEnrolServer{Enrolment: enrolment}, "admin")
+		if protocol.CodeOf(err) != code || protocol.HintOf(err) == "" {
+			t.Errorf("%q: %v, hint %q", enrolment, err, protocol.HintOf(err))
+		}
+	}
+	refused("e1", protocol.CodeUnavailable)
+	m.reports(off("n1"))
+	refused("e1", protocol.CodeConflict)
+	refused("", protocol.CodeConflict)
+	r := off("n1")
+	r.TPM = &resource.TPMReport{Enrolment: "e1", Endorsement: "sha256:00", Origin: resource.TPMVouched}
+	m.reports(r)
+	refused("e0", protocol.CodeConflict)
+	b.dies("hub.server.reenrolled", func() {
+		_, err := b.control.Inventory.ReEnrolServer(ctx(t), "n1", api.ReEnrolServer{Enrolment: "e1"}, "admin")
+		t.Errorf("it lives: %v", err)
+	})
+	m.connects()
+	b.pass()
+	m.listens()
+	if got := b.rack(m).Servers[0]; got.Server != "n1" || got.ForgetTPM != "e1" {
+		t.Errorf("it travels as %+v", got)
+	}
+	m.reports(off("n1")) // the agent has forgotten it
+	if s, err := b.control.Inventory.ReEnrolServer(ctx(t), "n1", api.ReEnrolServer{Enrolment: "e1"}, "admin"); err != nil || s.Status.ForgetTPM != "e1" {
+		t.Errorf("once more: %v", err)
+	}
+	b.apply(storetest.Site()...)
+	if s := b.server("n1"); s.Status.ForgetTPM != "e1" {
+		t.Errorf("after an apply it is %q", s.Status.ForgetTPM)
+	}
+}
+
 // An inventory never changes a Server that somebody applied; what differs is said.
 func TestInventoryChangesNoServer(t *testing.T) {
 	b, m := bmcSite(t, nil)

@@ -164,7 +164,7 @@ func Intent(f Fleet, s *resource.Server) message.ServerIntent {
 		DisablePowerOff: s.Spec.DisablePowerOff, KeepPowerRestorePolicy: s.Spec.KeepPowerRestorePolicy,
 		Server: s.Metadata.Name, UID: s.Metadata.UID, SystemURI: s.Spec.SystemURI, Segment: s.Spec.SegmentRef.Name,
 		BootMAC: boot, MACs: macs, UUID: s.Spec.UUID, Architecture: s.Architecture(),
-		Identity: s.Status.AcceptedIdentity,
+		Identity: s.Status.AcceptedIdentity, ForgetTPM: s.Status.ForgetTPM,
 	}
 	if b := f.bmc(s.Spec.BMCRef.Name); b != nil {
 		in.BMC, _ = SealedIntent(f, b)

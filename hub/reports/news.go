@@ -23,7 +23,7 @@ func sameNews(a, b *resource.ServerReport) bool {
 		bytes.Equal(a.Provisioned, b.Provisioned) && slices.EqualFunc(a.Conditions, b.Conditions, sameCondition) && slices.EqualFunc(a.Requests, b.Requests, sameRequest) &&
 		len(a.Holds) == len(b.Holds) && (len(a.Holds) == 0 || reflect.DeepEqual(a.Holds, b.Holds)) &&
 		alike(a.Attempt, b.Attempt) && alike(a.Account, b.Account) && alike(a.Image, b.Image) && alike(a.Safety, b.Safety) &&
-		alike(a.Unexpected, b.Unexpected) && alike(a.Env, b.Env) && alike(a.Fallback, b.Fallback) && alike(a.Unreleased, b.Unreleased) && alike(a.IdentityChange, b.IdentityChange) && alike(a.Guard, b.Guard) && alike(a.Firmware, b.Firmware) && alike(a.Awaits, b.Awaits)
+		alike(a.Unexpected, b.Unexpected) && alike(a.Env, b.Env) && alike(a.Fallback, b.Fallback) && alike(a.Unreleased, b.Unreleased) && alike(a.IdentityChange, b.IdentityChange) && alike(a.TPM, b.TPM) && alike(a.Guard, b.Guard) && alike(a.Firmware, b.Firmware) && alike(a.Awaits, b.Awaits)
 }
 
 // settledOf is an observation without when it was made, and without the hints that agents compare

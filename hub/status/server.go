@@ -19,7 +19,7 @@ func (c *Room) DecorateIn(f plan.Fleet, s *resource.Server) {
 	name := s.Metadata.Name
 	r, at := c.report(name)
 	in := plan.Intent(f, s)
-	s.Status = resource.ServerStatus{Phase: decide.Phase(&in, r), Claim: in.Owner.Name, Report: r, AcceptedIdentity: s.Status.AcceptedIdentity, Architecture: s.Status.Architecture, HeardArchitecture: s.Status.HeardArchitecture, SharedMACs: s.Status.SharedMACs, Firmware: in.Firmware, Settings: s.Status.Settings.Bare(), Discovered: s.Status.Discovered, Discovery: s.Status.Discovery, BootEnv: s.Status.BootEnv, BootEnvOf: s.Status.BootEnvOf, OS: s.Status.OS, Reboots: s.Status.Reboots}.Of(in.Owner.UID)
+	s.Status = resource.ServerStatus{Phase: decide.Phase(&in, r), Claim: in.Owner.Name, Report: r, AcceptedIdentity: s.Status.AcceptedIdentity, ForgetTPM: s.Status.ForgetTPM, Architecture: s.Status.Architecture, HeardArchitecture: s.Status.HeardArchitecture, SharedMACs: s.Status.SharedMACs, Firmware: in.Firmware, Settings: s.Status.Settings.Bare(), Discovered: s.Status.Discovered, Discovery: s.Status.Discovery, BootEnv: s.Status.BootEnv, BootEnvOf: s.Status.BootEnvOf, OS: s.Status.OS, Reboots: s.Status.Reboots}.Of(in.Owner.UID)
 	if in.Owner.Kind == resource.PurposeDiscovery {
 		s.Status.Claim = "" // nobody's
 	}

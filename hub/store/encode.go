@@ -11,7 +11,7 @@ import (
 )
 
 // encode makes the stored form: without the revision, which is the entry's, and
-// without what is only shown: of a Server's status the accepted identity, the mark of
+// without what is only shown: of a Server's status the accepted identity, the enrolment to forget, the mark of
 // firmware work and what there is of discoveries are stored, of a BMC's what decides, and
 // of a BootImage's what was proved.
 func encode(obj resource.Object) ([]byte, error) {
@@ -22,7 +22,7 @@ func encode(obj resource.Object) ([]byte, error) {
 	if srv, ok := obj.(*resource.Server); ok {
 		bare := *srv
 		was := srv.Status
-		bare.Status = resource.ServerStatus{AcceptedIdentity: was.AcceptedIdentity, Architecture: was.Architecture, HeardArchitecture: was.HeardArchitecture, SharedMACs: was.SharedMACs, Firmware: was.Firmware, Settings: was.Settings, Discovered: was.Discovered, Discovery: was.Discovery, BootEnv: was.BootEnv, BootEnvOf: was.BootEnvOf, OS: was.OS, Reboots: was.Reboots}
+		bare.Status = resource.ServerStatus{AcceptedIdentity: was.AcceptedIdentity, ForgetTPM: was.ForgetTPM, Architecture: was.Architecture, HeardArchitecture: was.HeardArchitecture, SharedMACs: was.SharedMACs, Firmware: was.Firmware, Settings: was.Settings, Discovered: was.Discovered, Discovery: was.Discovery, BootEnv: was.BootEnv, BootEnvOf: was.BootEnvOf, OS: was.OS, Reboots: was.Reboots}
 		return json.Marshal(&bare)
 	}
 	if i, ok := obj.(*resource.BootImage); ok {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"rackboot/integration/uki"
+	"rackboot/netboot/attest"
 	"rackboot/netboot/attest/pehash"
 )
 
@@ -110,5 +111,12 @@ func TestUnifiedImage(t *testing.T) {
 	}
 	if !bytes.Equal(inner, authenticode(t, raw)) {
 		t.Errorf("the kernel in the image has %x", inner)
+	}
+	x, err := attest.OfUnified(bytes.NewReader(image), int64(len(image)))
+	if err != nil || len(x.Images) != 2 || !bytes.Equal(x.Images[0].Digest, authenticode(t, image)) || !bytes.Equal(x.Images[1].Digest, inner) || len(x.Sections) != len(sections) {
+		t.Errorf("what is expected of it is %+v, %v", x, err)
+	}
+	if x, err := attest.OfUnified(bytes.NewReader(raw), int64(len(raw))); err == nil || len(x.Images) != 0 {
+		t.Errorf("a kernel alone is taken for a unified image: %+v", x)
 	}
 }

@@ -82,7 +82,7 @@ func (s *served) Enrol(token string, step netboot.EnrolStep, body []byte) ([]byt
 }
 
 // serve serves the boot until the test ends.
-func serve(t *testing.T, by enrol.Authorities) *served {
+func serve(t *testing.T, by enrol.Authorities, change func(*served, *httpboot.Config)) *served {
 	t.Helper()
 	st, err := store.Open(store.Config{DB: statetest.NewMemory(), NewID: func() string { return "id" }})
 	if err != nil {
@@ -97,7 +97,9 @@ func serve(t *testing.T, by enrol.Authorities) *served {
 		t.Fatal(err)
 	}
 	s.base = "http://" + l.Addr().String() + "/b/" + bootToken + "/"
-	h, err := httpboot.New(httpboot.Config{Listener: l, Files: s, Evidence: s, Enrolment: s})
+	cfg := httpboot.Config{Listener: l, Files: s, Evidence: s, Enrolment: s}
+	change(s, &cfg)
+	h, err := httpboot.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,6 +114,9 @@ func serve(t *testing.T, by enrol.Authorities) *served {
 	})
 	return s
 }
+
+// asItWas is an agent of before boots were attested: it answers 405.
+func asItWas(*served, *httpboot.Config) {}
 
 // offered ends the test's own use of the TPM, and returns the socket by which a program may use it.
 func (c *chip) offered() string {
@@ -135,7 +140,7 @@ func TestProbeEnrols(t *testing.T) {
 	own, other := manufacture(t), manufacture(t)
 	root, issuer := own.authorities()
 	otherRoot, otherIssuer := other.authorities()
-	s := serve(t, enrol.Authorities{Roots: []*x509.Certificate{root, otherRoot}, Intermediates: []*x509.Certificate{issuer, otherIssuer}})
+	s := serve(t, enrol.Authorities{Roots: []*x509.Certificate{root, otherRoot}, Intermediates: []*x509.Certificate{issuer, otherIssuer}}, asItWas)
 	probe := builtProbe(t)
 	run := func(c *chip) string {
 		t.Helper()
@@ -146,7 +151,7 @@ func TestProbeEnrols(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*waitAtMost)
 		defer cancel()
 		var said bytes.Buffer
-		cmd := exec.CommandContext(ctx, probe, "discover", "--lldp", "0s", "--url", s.base, "--tpm", device)
+		cmd := exec.CommandContext(ctx, probe, "discover", "--lldp", "0s", "--url", s.base, "--tpm", device, "--event-log", "probe_test.go")
 		cmd.Stderr = &said
 		before := s.reports
 		if err := errors.Join(cmd.Run(), ctx.Err()); err != nil || s.reports != before+1 {
@@ -166,7 +171,7 @@ func TestProbeEnrols(t *testing.T) {
 	if said := run(nil); !strings.Contains(said, "code=not_found") {
 		t.Errorf("without a TPM: %s", said)
 	}
-	if said := run(own); !strings.Contains(said, "the TPM is enrolled") {
+	if said := run(own); !strings.Contains(said, "the TPM is enrolled") || !strings.Contains(said, "the agent takes nothing of TPMs") {
 		t.Fatalf("its own: %s", said)
 	}
 	first := enrolled()

@@ -16,11 +16,11 @@ type Enrolment struct {
 
 // Evidence is what a server sent.
 type Evidence struct {
-	Quote     []byte         // TPMS_ATTEST
-	Signature []byte         // TPMT_SIGNATURE
-	PCRs      map[int][]byte // the values that were quoted; of 16 to 23 no log says anything
-	Log       []byte         // the event log
-	Phases    []string       // what systemd measured into PCR 11 since the log ended, in its order
+	Quote     []byte         `json:"quote"`            // TPMS_ATTEST
+	Signature []byte         `json:"signature"`        // TPMT_SIGNATURE
+	PCRs      map[int][]byte `json:"pcrs"`             // the values that were quoted; of 16 to 23 no log says anything
+	Log       []byte         `json:"log"`              // the event log
+	Phases    []string       `json:"phases,omitempty"` // what systemd measured into PCR 11 since the log ended, in its order
 }
 
 // Item is something whose digest a PCR is expected to be extended by.

@@ -44,6 +44,15 @@ const (
 	Drifted Code = "drifted" // see Drift
 )
 
+// Codes lists the codes that Verify gives.
+func Codes() []Code {
+	return []Code{
+		NotEnrolled, UnreadableQuote, WrongKey, BadSignature, WrongNonce, UnknownBank, NotQuoted, WrongValues, UnreadableLog, LogDoesNotReplay, OtherPhase,
+		SecureBootOff, SecureBootUnclear, DebugMode, OtherAuthority, NoImageMeasured, OtherImage, MissingImage, OtherBootOption, OtherSection,
+		OtherCommandLine, OtherExtension, OtherCommand, OtherFile, Unaccounted,
+	}
+}
+
 // Difference is one thing that is not as expected.
 type Difference struct {
 	Code Code

@@ -25,11 +25,30 @@ func (r route) step() (netboot.EnrolStep, bool) {
 	return s, ok && r.token != "" && (s == netboot.EnrolOffer || s == netboot.EnrolAnswer)
 }
 
-// enrol takes a step. Who is refused is told why by a code: without the token he hears that there is
+// attests is the step of attesting a boot that a POST to the route is; false for others.
+func (r route) attests() (netboot.AttestStep, bool) {
+	step, ok := strings.CutPrefix(r.name, netboot.AttestPath)
+	s := netboot.AttestStep(step)
+	return s, ok && r.token != "" && (s == netboot.AttestAsk || s == netboot.AttestProve)
+}
+
+// tpmStep is what a POST to the route asks of a server's TPM, and how much it may say; nil for others, and where nobody
+// takes it.
+func (h *handler) tpmStep(to route) (take func(body []byte) (answer []byte, refused string, err error), limit int64) {
+	if step, ok := to.step(); ok && h.cfg.Enrolment != nil {
+		return func(body []byte) ([]byte, string, error) { return h.cfg.Enrolment.Enrol(to.token, step, body) }, netboot.MaxEnrol
+	}
+	if step, ok := to.attests(); ok && h.cfg.Attestation != nil {
+		return func(body []byte) ([]byte, string, error) { return h.cfg.Attestation.Attest(to.token, step, body) }, netboot.MaxAttest
+	}
+	return nil, 0
+}
+
+// tpm takes a step. Who is refused is told why by a code: without the token he hears that there is
 // nothing.
-func (h *handler) enrol(w *writer, r *http.Request, to route, step netboot.EnrolStep) {
+func (h *handler) tpm(w *writer, r *http.Request, take func(body []byte) ([]byte, string, error), limit int64) {
 	w.readBy(time.Now().Add(reportTimeout))
-	body, err := io.ReadAll(http.MaxBytesReader(w.ResponseWriter, r.Body, netboot.MaxEnrol))
+	body, err := io.ReadAll(http.MaxBytesReader(w.ResponseWriter, r.Body, limit))
 	if err != nil {
 		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 			fail(w, http.StatusRequestEntityTooLarge)
@@ -38,7 +57,7 @@ func (h *handler) enrol(w *writer, r *http.Request, to route, step netboot.Enrol
 		fail(w, http.StatusBadRequest)
 		return
 	}
-	answer, refused, err := h.cfg.Enrolment.Enrol(to.token, step, body)
+	answer, refused, err := take(body)
 	switch {
 	case protocol.CodeOf(err) == protocol.CodeInvalid && err != nil:
 		h.wrong(w, err)

@@ -30,11 +30,19 @@ func (stepEcho) Enrol(tok string, step netboot.EnrolStep, body []byte) ([]byte, 
 	return []byte(`{"blob":"AA=="}`), "", nil
 }
 
+func (stepEcho) Attest(tok string, step netboot.AttestStep, body []byte) ([]byte, string, error) {
+	if step == netboot.AttestAsk {
+		return []byte(`{"nonce":"AA=="}`), "", nil
+	}
+	answer, refused, err := stepEcho{}.Enrol(tok, netboot.EnrolAnswer, body)
+	return answer, refused, err
+}
+
 func TestEnrol(t *testing.T) {
 	for _, with := range []bool{true, false} {
 		w := start(t, func(c *Config) {
 			if with {
-				c.Enrolment = stepEcho{}
+				c.Enrolment, c.Attestation = stepEcho{}, stepEcho{}
 			}
 		})
 		client := http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
@@ -52,6 +60,13 @@ func TestEnrol(t *testing.T) {
 			{"POST", "/b/" + token + "/enrol/offer", strings.Repeat(" ", netboot.MaxEnrol+1), 413, ""},
 			{"POST", "/b/" + token + "/enrol/other", "{}", 405, ""},
 			{"POST", "/enrol/offer", "{}", 405, ""},
+			{"POST", "/b/" + token + "/attest/ask", "", 200, `{"nonce":"AA=="}`},
+			{"POST", "/b/" + token + "/attest/prove", "{}", 204, ""},
+			{"POST", "/b/" + token + "/attest/prove", "other", 403, `{"refused":"other-tpm"}`},
+			{"POST", "/b/guessed/attest/prove", "{}", 404, ""},
+			{"POST", "/b/" + token + "/attest/prove", strings.Repeat(" ", netboot.MaxAttest+1), 413, ""},
+			{"POST", "/b/" + token + "/attest/other", "{}", 405, ""},
+			{"POST", "/attest/ask", "", 405, ""},
 			{"GET", "/b/" + token + "/enrol/offer", "", 404, ""}, // a file's name
 		} {
 			req, err := http.NewRequestWithContext(t.Context(), row.method, w.base+row.path, strings.NewReader(row.body))

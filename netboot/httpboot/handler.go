@@ -69,7 +69,7 @@ func (h *handler) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	if ok {
 		defer h.traced(w, r, to, start)
 	}
-	step, enrols := to.step()
+	take, limit := h.tpmStep(to)
 	switch {
 	case !ok:
 		fail(w, http.StatusNotFound)
@@ -80,8 +80,8 @@ func (h *handler) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusMethodNotAllowed)
 	case r.Method == http.MethodGet || r.Method == http.MethodHead:
 		h.file(w, r, to)
-	case r.Method == http.MethodPost && enrols && h.cfg.Enrolment != nil:
-		h.enrol(w, r, to, step)
+	case r.Method == http.MethodPost && take != nil:
+		h.tpm(w, r, take, limit)
 	default:
 		w.Header().Set("Allow", "GET, HEAD")
 		fail(w, http.StatusMethodNotAllowed)

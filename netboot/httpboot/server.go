@@ -60,6 +60,8 @@ type Config struct {
 	UserData netboot.UserData
 	// Enrolment takes the TPMs that booted images offer; 405 if nil.
 	Enrolment netboot.Enrolment
+	// Attestation takes what the TPMs of booted images prove; 405 if nil.
+	Attestation netboot.Attestation
 	// Events answers requests below netboot.EventPrefix; 404 if nil. It bounds what it
 	// reads.
 	Events http.Handler

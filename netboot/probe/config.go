@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"io"
@@ -35,8 +36,10 @@ type Config struct {
 	Deadline  time.Duration // 0 is 10 minutes
 	// TPM is the path of the TPM's device, or of a socket of one in software, which discover enrols;
 	// empty is the machine's.
-	TPM    string
-	Logger *slog.Logger
+	TPM string
+	// EventLog is the path of the log of what firmware measured; empty is Linux'.
+	EventLog string
+	Logger   *slog.Logger
 
 	lldpSet bool
 	discard bool // the disks, before the report
@@ -51,6 +54,7 @@ func (c *Config) flags() *flag.FlagSet {
 	flags.BoolVar(&c.Inventory, "inventory", false, "add the inventory; discover always does")
 	flags.DurationVar(&c.LLDP, "lldp", 0, "how long to listen for LLDP, at most 5m; as init 35s")
 	flags.StringVar(&c.TPM, "tpm", chip.Device, "`path` of the TPM that discover enrols: its device, or a socket")
+	flags.StringVar(&c.EventLog, "event-log", eventLog, "`path` of the log of what firmware measured, which discover sends with a quote")
 	flags.DurationVar(&c.Deadline, "deadline", deadline, "how long to try at most")
 	return flags
 }
@@ -95,6 +99,9 @@ func Parse(args []string, w io.Writer) (Config, error) {
 	}
 	return c, nil
 }
+
+// eventLog is the path of firmware's log.
+func (c Config) eventLog() string { return cmp.Or(c.EventLog, eventLog) }
 
 // stateOf is the state that a mode reports.
 func stateOf(mode string) (protocol.ProbeState, bool) {

@@ -47,7 +47,7 @@ func (p *poster) offerTPM(ctx context.Context, base, device string) error {
 		if challenge, err = p.challenge(ctx, base, offer); err == nil {
 			var answer enrol.Answer
 			if answer, err = tpm.Activate(challenge); err == nil {
-				_, err = p.step(ctx, base, netboot.EnrolAnswer, answer)
+				_, err = p.step(ctx, base, netboot.EnrolPath+string(netboot.EnrolAnswer), answer)
 			}
 		}
 	}
@@ -57,7 +57,7 @@ func (p *poster) offerTPM(ctx context.Context, base, device string) error {
 // challenge offers, until the agent believes that this image can run.
 func (p *poster) challenge(ctx context.Context, base string, o enrol.Offer) (enrol.Challenge, error) {
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
-		body, err := p.step(ctx, base, netboot.EnrolOffer, o)
+		body, err := p.step(ctx, base, netboot.EnrolPath+string(netboot.EnrolOffer), o)
 		if err == nil {
 			return enrol.DecodeChallenge(body)
 		}
@@ -72,9 +72,9 @@ func (p *poster) challenge(ctx context.Context, base string, o enrol.Offer) (enr
 	}
 }
 
-// step says a step to the agent, and returns what it answers.
-func (p *poster) step(ctx context.Context, base string, step netboot.EnrolStep, say any) ([]byte, error) {
-	const op = "enrol TPM"
+// step says a step to the agent, by its path below the base URL, and returns what it answers.
+func (p *poster) step(ctx context.Context, base, path string, say any) ([]byte, error) {
+	const op = "prove TPM"
 	u, err := url.Parse(strings.TrimRight(base, "\x00"))
 	if err != nil {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the base URL cannot be used")
@@ -83,7 +83,7 @@ func (p *poster) step(ctx context.Context, base string, step netboot.EnrolStep, 
 	if err != nil {
 		return nil, protocol.Errorf(protocol.CodeInternal, op, "%w", err)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.JoinPath(netboot.EnrolPath, string(step)).String(), bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.JoinPath(path).String(), bytes.NewReader(body))
 	if err != nil {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the URL cannot be used")
 	}
@@ -106,7 +106,7 @@ func (p *poster) step(ctx context.Context, base string, step netboot.EnrolStep, 
 		_ = json.Unmarshal(said, &why) // then it has no code
 		return nil, protocol.Errorf(protocol.CodeDenied, op, "the agent refuses it: %s", protocol.CleanHostText(why.Refused)).WithHint("see docs/guide/attest.md")
 	case resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusMethodNotAllowed:
-		return nil, protocol.Errorf(protocol.CodeNotFound, op, "the agent enrols no TPMs, or the boot is over")
+		return nil, protocol.Errorf(protocol.CodeNotFound, op, "the agent takes nothing of TPMs, or the boot is over")
 	}
 	return nil, protocol.Errorf(protocol.CodeFromHTTP(resp.StatusCode), op, "the agent answers %s", resp.Status)
 }

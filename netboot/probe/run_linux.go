@@ -98,14 +98,23 @@ func run(ctx context.Context, cfg Config, first bool) error {
 	return nil
 }
 
-// proveTPM has the machine's TPM enrolled. A server that has none, or whose agent does not take it, is
-// discovered as well.
+// proveTPM has the machine's TPM enrolled, and the boot attested by it. A server that has none, or whose agent does not
+// take it, is discovered as well.
 func proveTPM(ctx context.Context, post *poster, cfg Config) {
-	if err := post.enrolTPM(ctx, cfg.URL, cfg.TPM); err != nil {
+	err := post.enrolTPM(ctx, cfg.URL, cfg.TPM)
+	if err != nil {
 		cfg.Logger.WarnContext(ctx, "the TPM is not enrolled", "code", protocol.CodeOf(err), "err", err)
+	} else {
+		cfg.Logger.InfoContext(ctx, "the TPM is enrolled")
+	}
+	if protocol.CodeOf(err) == protocol.CodeNotFound && err != nil { // there is no TPM, or nobody to ask
 		return
 	}
-	cfg.Logger.InfoContext(ctx, "the TPM is enrolled")
+	if err := post.attestBoot(ctx, cfg.URL, cfg.TPM, cfg.eventLog()); err != nil {
+		cfg.Logger.WarnContext(ctx, "the boot is not attested", "code", protocol.CodeOf(err), "err", err)
+		return
+	}
+	cfg.Logger.InfoContext(ctx, "the boot is attested")
 }
 
 // inventory is that of this machine, with the neighbours that its interfaces heard.

@@ -23,6 +23,9 @@ func begin(log *slog.Logger) error {
 			return fmt.Errorf("mount %s: %w", m.at, err)
 		}
 	}
+	if err := unix.Mount("securityfs", "/sys/kernel/security", "securityfs", 0, ""); err != nil && !errors.Is(err, unix.EBUSY) {
+		log.Warn("no event log of firmware", "err", err) // the kernel has none; the boot is not attested then
+	}
 	if err := loadModules(log); err != nil {
 		return err
 	}

@@ -73,6 +73,11 @@ type AcceptServer struct {
 	Identity string `json:"identity"`
 }
 
+// ReEnrolServer has the agent forget the TPM of a server, as it was shown.
+type ReEnrolServer struct {
+	Enrolment string `json:"enrolment"`
+}
+
 // ProbeRequest asks what a BMC can do.
 type ProbeRequest struct {
 	// SystemURI is one system's path; empty is every host behind the BMC.
@@ -114,6 +119,12 @@ func (b BMCs) Accept(ctx context.Context, name string, r AcceptBMC) (*resource.B
 func (s Servers) Accept(ctx context.Context, name string, r AcceptServer) (*resource.Server, error) {
 	var out resource.Server
 	return &out, s.hub.call(ctx, http.MethodPost, pathAccept(resource.KindServer, name), r, &out)
+}
+
+// ReEnrol has the agent forget the server's TPM; the next discovery enrols the one that is there. Repeating it is safe.
+func (s Servers) ReEnrol(ctx context.Context, name string, r ReEnrolServer) (*resource.Server, error) {
+	var out resource.Server
+	return &out, s.hub.call(ctx, http.MethodPost, PathObject(resource.KindServer, name)+"/re-enrol", r, &out)
 }
 
 // Probe asks what a BMC can do and waits for the answer, for ProbeWait if ctx has no

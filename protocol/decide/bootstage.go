@@ -18,8 +18,10 @@ type Stage struct {
 	Observed protocol.BootTarget   `json:"observed,omitempty"` // how firmware booted
 	Evidence protocol.EvidenceKind `json:"evidence,omitempty"`
 	// Class is how strong the evidence of a success is; empty before.
-	Class  resource.EvidenceClass `json:"class,omitempty"`
-	Ending Ending                 `json:"ending,omitzero"`
+	Class resource.EvidenceClass `json:"class,omitempty"`
+	// Unattested is why the class of a discovery is not attested, by code; empty of others.
+	Unattested string `json:"unattested,omitempty"`
+	Ending     Ending `json:"ending,omitzero"`
 	// Course is what was entered and when, in order, State the last; at most maxCourse, then the last is
 	// replaced. It is empty of a boot that nobody ordered.
 	Course []Passage `json:"course,omitempty"`

@@ -131,7 +131,10 @@ func (he heard) installed(e Event) {
 	if he.weak(e) {
 		return
 	}
-	a.Stage.Evidence, a.Stage.Class = e.Kind, a.class(e.Token)
+	a.Stage.Evidence, a.Stage.Class, a.Stage.Unattested = e.Kind, a.class(e), ""
+	if a.forDiscovery() && a.Stage.Class != resource.EvidenceAttested {
+		a.Stage.Unattested = e.Unattested
+	}
 	he.attempts().disarms() // some firmware boots by an override for once and keeps it
 	he.d.span(PartFetchToReport, a.Marks.Fetched, he.d.now)
 	he.d.rec.learns(a, he.d.now)
@@ -164,7 +167,7 @@ func (he heard) installed(e Event) {
 // weak reports whether a report is not enough by what is required, and notes that.
 func (he heard) weak(e Event) bool {
 	in := he.s.Intent
-	if in == nil || in.Boot == nil || he.d.rec.Attempt.class(e.Token).Meets(in.Boot.RequireEvidence) {
+	if in == nil || in.Boot == nil || he.d.rec.Attempt.class(e).Meets(in.Boot.RequireEvidence) {
 		return false
 	}
 	he.unheeded(Event{Report: ReportWeak, Token: e.Token, At: e.At})

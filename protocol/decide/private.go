@@ -47,10 +47,26 @@ func (a *Attempt) TellsUserData(token string) bool {
 	return a.Order.Secrets != resource.SecretsBMC || a.PrivateURL() && a.isPrivate(token)
 }
 
-// class is how strong the evidence is of a report with a token.
-func (a *Attempt) class(token string) resource.EvidenceClass {
-	if a.isPrivate(token) {
+// class is how strong the evidence of a report is.
+func (a *Attempt) class(e Event) resource.EvidenceClass {
+	return classRule(a.isPrivate(e.Token), e.Attested && a.forDiscovery())
+}
+
+// classRule is the table of evidence. The first row that fits decides.
+//
+//	private | attested | class
+//	no      | *        | reported
+//	yes     | no       | observed
+//	yes     | yes      | attested
+//
+// private is that the report came by the token that went through the BMC: a TPM proves what its machine booted, and not
+// that the machine is this server.
+func classRule(private, attested bool) resource.EvidenceClass {
+	switch {
+	case !private:
+		return resource.EvidenceReported
+	case !attested:
 		return resource.EvidenceObserved
 	}
-	return resource.EvidenceReported
+	return resource.EvidenceAttested
 }

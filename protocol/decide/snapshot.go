@@ -187,6 +187,9 @@ type Event struct {
 	Claimant Claimant
 	// Report is why a report of the image is not heeded; empty for other events.
 	Report ReportVerdict
+	// Attested says of a report that the server's TPM has proved the boot, Unattested why not, by code.
+	Attested   bool
+	Unattested string
 	// UserData is what happened to the user data of the attempt; empty for other events.
 	UserData IgnitionVerdict
 	// Medium is what the BMC read of the medium whose token it is; empty for other events.

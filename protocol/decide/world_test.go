@@ -34,6 +34,7 @@ type world struct {
 	aside    *aside // the claim, while a maintenance has the server
 	forged   forged // what is wrong with the grant that travels
 	private  Private
+	proof    tpmProof // of its TPM, that its report comes with
 	firmware *resource.FirmwareWork
 	frozen   *resource.Frozen
 	queue    Place         // in the line of those that are switched on
@@ -473,6 +474,6 @@ func (w *world) report() bool {
 			kind = protocol.EvidenceFailed
 		}
 	}
-	w.fold(Event{Kind: kind, Token: token, At: w.clock(), Message: "of a disk that hangs"})
+	w.fold(Event{Kind: kind, Token: token, At: w.clock(), Message: "of a disk that hangs", Attested: w.proof.attested, Unattested: w.proof.code})
 	return true
 }

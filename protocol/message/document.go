@@ -102,6 +102,9 @@ type ServerIntent struct {
 	// Identity is the one that an operator accepted after it had changed; empty
 	// trusts the first that is read.
 	Identity string `json:"identity,omitempty"`
+	// ForgetTPM is the enrolment of a TPM that does not count any more, see [resource.TPMReport]; empty
+	// is none. One that was enrolled since counts.
+	ForgetTPM string `json:"forgetTPM,omitempty"`
 	// Owner is the server's only one; zero is none.
 	Owner resource.Owner `json:"owner,omitzero"`
 	// PowerCycle lets the owner stop a server that it finds running for nobody. One that

@@ -38,6 +38,7 @@ const (
 	EventFoundBMC       EventCode = "BMCFound"
 	EventAcceptedBMC    EventCode = "BMCAccepted"
 	EventIdentity       EventCode = "IdentityChanged"
+	EventTPM            EventCode = "ServerTPM" // enrolled, forgotten, or another one was offered
 
 	EventHoldAccepted    EventCode = "HoldAccepted"        // at the hub
 	EventReleaseAccepted EventCode = "HoldReleaseAccepted" // at the hub
@@ -105,7 +106,7 @@ func EventCodes() []EventCode {
 		EventFetched, EventInstalled, EventProvisioned, EventDiskBoot, EventFellBack, EventAttemptFailed, EventStopping,
 		EventStopped, EventHoldEnforced, EventFenced, EventHoldViolated, EventReceiptVoid, EventHoldReleased, EventUnexpected,
 		EventMismatch, EventRequestEnded, EventReleased, EventLost, EventJoined, EventBound, EventResolved, EventRenewed,
-		EventFoundBMC, EventAcceptedBMC, EventIdentity,
+		EventFoundBMC, EventAcceptedBMC, EventIdentity, EventTPM,
 		EventHoldAccepted, EventReleaseAccepted, EventHoldAdopted, EventHoldReturned, EventHoldExpired, EventHoldConfirmed, EventHoldBlocked,
 		EventFirmwareWork, EventFirmwareRun, EventOrdered, EventAnswered, EventPowerSeen, EventRestorePolicy,
 		EventRevoked, EventSuperseded, EventFailover, EventSettled, EventCertified, EventAgentCopied, EventAgentKept, EventAgentRolledBack,

@@ -14,7 +14,11 @@ const (
 	EvidenceObserved EvidenceClass = "observed"
 )
 
-// EvidenceClasses lists the classes, the weakest first.
+// EvidenceAttested is the strongest: observed, and the server's enrolled TPM has proved that it booted what was served, and
+// nothing else. It stands apart, because it is of discoveries only, and no word that can be required.
+const EvidenceAttested = EvidenceClass("attested")
+
+// EvidenceClasses lists the classes of claims, which can be required, the weakest first.
 func EvidenceClasses() []EvidenceClass { return []EvidenceClass{EvidenceReported, EvidenceObserved} }
 
 // Or is the class of what was recorded before there were classes.
@@ -28,7 +32,7 @@ func (c EvidenceClass) Or() EvidenceClass {
 // Meets reports whether evidence of the class is enough where at least the other is
 // required; none required is met by all.
 func (c EvidenceClass) Meets(required EvidenceClass) bool {
-	return c.Or() == EvidenceObserved || required.Or() == EvidenceReported
+	return c.Or() == EvidenceObserved || c.Or() == EvidenceAttested || required.Or() == EvidenceReported
 }
 
 // checkEvidence reports a class that there is not; none is the default.

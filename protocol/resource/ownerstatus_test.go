@@ -24,7 +24,7 @@ const (
 // it still so when the server's claim has let it go?
 var (
 	statusFields = map[string]whose{
-		"Phase": ofServer, "Settings": ofServer, "AcceptedIdentity": ofServer, "Firmware": ofServer, "Discovered": ofServer, "Discovery": ofServer,
+		"Phase": ofServer, "Settings": ofServer, "AcceptedIdentity": ofServer, "ForgetTPM": ofServer, "Firmware": ofServer, "Discovered": ofServer, "Discovery": ofServer,
 		"Reboots": ofServer, "ReadAt": ofServer, "Stale": ofServer, "SafeStop": ofServer, "Detection": ofServer, "Detects": ofServer,
 		"SafeStopReason": ofServer, "Restore": ofServer, "Architecture": ofServer, "HeardArchitecture": ofServer, "SharedMACs": ofServer,
 		"BootEnv": ofOwner, "BootEnvOf": ofOwner, "OS": ofOwner, "Claim": ofOwner, "EvidenceClass": ofOwner, "Secrets": ofOwner,
@@ -34,7 +34,7 @@ var (
 	reportFields = map[string]whose{
 		"Server": ofServer, "Observation": ofServer, "ReadAge": ofServer, "Power": ofServer, "PowerEpoch": ofServer, "StoppedSince": ofServer,
 		"PendingRebootSince": ofServer, "Holds": ofServer, "Requests": ofServer, "Identity": ofServer, "Architecture": ofServer, "Conditions": ofServer, "Account": ofServer,
-		"Safety": ofServer, "Unexpected": ofServer, "Unreleased": ofServer, "IdentityChange": ofServer, "Guard": ofServer, "Awaits": ofServer,
+		"Safety": ofServer, "Unexpected": ofServer, "Unreleased": ofServer, "IdentityChange": ofServer, "TPM": ofServer, "Guard": ofServer, "Awaits": ofServer,
 		"LastPoweredOn": ofOwner, "OwnerUID": ofOwner, "BootGeneration": ofOwner, "ArtefactsLocal": ofOwner, "Attempt": ofOwner,
 		"Released": ofOwner, "Firmware": ofOwner, "Env": ofOwner, "Fallback": ofOwner,
 		"Provisioned": ofNobody,

@@ -62,6 +62,8 @@ type ServerReport struct {
 	// IdentityChange is what the BMC shows otherwise than what is trusted; nil is nothing. It is
 	// accepted by Identity.
 	IdentityChange *IdentityChange `json:"identityChange,omitempty"`
+	// TPM is the one that is enrolled for the server; nil is none, or an agent that says nothing of it.
+	TPM *TPMReport `json:"tpm,omitempty"`
 	// Guard is what holds have made of what the server does when mains power returns; nil is nothing.
 	Guard *GuardReport `json:"guard,omitempty"`
 	// Firmware is what is written into its firmware for its owner, or was; nil is nothing.
@@ -200,6 +202,8 @@ type AttemptReport struct {
 	URI string `json:"uri,omitempty"`
 	// Class is how strong the evidence is that it succeeded; empty while it has not.
 	Class EvidenceClass `json:"class,omitempty"`
+	// Unattested is why the class of a discovery that succeeded is not attested, by code; empty of others.
+	Unattested string `json:"unattested,omitempty"`
 	// Secrets is how its user data was given; empty without.
 	Secrets SecretsWay `json:"secrets,omitempty"`
 	// OwnerUID and Generation are of the configuration that it is for: another owner may have

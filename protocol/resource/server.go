@@ -59,12 +59,14 @@ type ServerSpec struct {
 }
 
 // ServerStatus is what the hub adds when it prints a server. Only the accepted
-// identity, shared addresses, the architectures, the mark of firmware work, what there is of discoveries, the boot
+// identity, the enrolment to forget, shared addresses, the architectures, the mark of firmware work, what there is of discoveries, the boot
 // environment and the reboot annotations are stored.
 type ServerStatus struct {
 	Phase Phase `json:"phase,omitempty"`
 	// AcceptedIdentity is what rackctl server accept was given.
 	AcceptedIdentity string `json:"acceptedIdentity,omitempty"`
+	// ForgetTPM is the enrolment that rackctl server re-enrol was shown.
+	ForgetTPM string `json:"forgetTPM,omitempty"`
 	// Firmware is what rackctl server firmware was given.
 	Firmware *FirmwareWork `json:"firmware,omitempty"`
 	// Settings is the last writing of firmware settings, with what was before; shown without values.

@@ -147,7 +147,7 @@ func rackDoc(shard, servers int) *message.RackDoc {
 	first.Boot.Owner.UID, first.Boot.BootPolicy.FirstBoot = grant().OwnerUID, grant().FirstBoot
 	first.Owner.Kind, first.PowerCycle, first.Boot.BootPolicy.OSReboot = resource.PurposeClaim, true, resource.OSRebootRearm
 	first.Boot.BootPolicy.Network = resource.NetworkAny
-	first.Identity, first.Discovery = exampleDigest, resource.DiscoveryWanted
+	first.Identity, first.ForgetTPM, first.Discovery = exampleDigest, "9f86d081884c7d65", resource.DiscoveryWanted
 	first.Boot.Timeout = 30 * time.Minute
 	first.Boot.Image.CommandLine = "console=ttyS0 quiet"
 	first.Boot.Image.BootImage, first.Boot.Image.Source = "os-42-1", resource.ImageFromHub
@@ -273,7 +273,7 @@ func report() *message.Report {
 	s.Holds = append(s.Holds, resource.HoldReport{ID: "01ja", Word: resource.HoldEnforced, EnforcedAt: at(5), Withheld: true})
 	on, pending := at(3), at(4)
 	s.LastPoweredOn, s.PendingRebootSince, s.Provisioned, s.Released = &on, &pending, sealedFact(FactProvisioned), true
-	s.Attempt.Code, s.Power = resource.AttemptNoReport, protocol.PowerOn
+	s.Attempt.Code, s.Attempt.Unattested, s.Power = resource.AttemptNoReport, "other-image", protocol.PowerOn
 	s.Safety = &protocol.Safety{
 		SafeStop:  protocol.SafeStop{Class: protocol.SafeStopShellAvailable, Option: "Boot0002", Reason: "the shell is number 3 of 3 in the boot order", Remedy: "put Boot0002 first in Boot.BootOrder"},
 		Detection: protocol.Detection{Class: protocol.DetectReset, LastResetTime: true, Stream: "/redfish/v1/EventService/SSE", Subscriptions: "/redfish/v1/EventService/Subscriptions", PowerLog: "/redfish/v1/Systems/1/LogServices/Log1/Entries", PollInterval: 30 * time.Second, Reason: "LastResetTime changes"},
@@ -288,6 +288,10 @@ func report() *message.Report {
 	s.IdentityChange = &resource.IdentityChange{
 		Was: resource.BoardIdentity{Serial: "S1", UUID: "4c4c4544-0000-2010-8020-b4c04f4d3132", MACs: []string{"52:54:00:00:00:01"}},
 		Is:  resource.BoardIdentity{Serial: "S2", UUID: "4c4c4544-0000-2010-8020-b4c04f4d3133", MACs: []string{"52:54:00:00:00:02"}}, At: at(2),
+	}
+	s.TPM = &resource.TPMReport{
+		Enrolment: "9f86d081884c7d65", Endorsement: exampleDigest, Origin: resource.TPMVouched, At: at(2), ServerUID: "01jsrv", Void: true,
+		Other: &resource.OtherTPM{Endorsement: exampleDigest, At: at(3)},
 	}
 	s.Architecture = "arm64"
 	s.Guard = &resource.GuardReport{State: resource.GuardDue, Before: protocol.RestoreLastState, Why: "the BMC answers 503"}

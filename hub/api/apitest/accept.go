@@ -53,6 +53,23 @@ func (f *CannedFleet) AcceptServer(ctx context.Context, name string, r protoapi.
 	return s, f.Store.Objects.Put(ctx, s)
 }
 
+// ReEnrolServer implements Fleet: only what SetServer shows can be forgotten.
+func (f *CannedFleet) ReEnrolServer(ctx context.Context, name string, r protoapi.ReEnrolServer, _ string) (*resource.Server, error) {
+	s, err := store.Get[*resource.Server](f.Store.Objects, name)
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	rep := f.servers[name].Report
+	f.mu.Unlock()
+	if rep == nil || rep.TPM == nil || rep.TPM.Enrolment != r.Enrolment {
+		return nil, protocol.Errorf(protocol.CodeConflict, "re-enrol server", "server %q has not this TPM enrolled", name).
+			WithHint("look at it again, then forget what it shows")
+	}
+	s.Status.ForgetTPM = r.Enrolment
+	return s, f.Store.Objects.Put(ctx, s)
+}
+
 // Mark implements Fleet.
 func (f *CannedFleet) Mark(ctx context.Context, server string, r protoapi.FirmwareRequest, by string) (*resource.Server, error) {
 	s, err := store.Get[*resource.Server](f.Store.Objects, server)

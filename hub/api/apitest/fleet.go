@@ -86,7 +86,7 @@ func set[T any](m *map[string]T, key string, v T) {
 }
 
 // takeRequests has the agent say that it has taken all that was asked of a server.
-func (f *CannedFleet) takeRequests(s *resource.Server) {
+func takeRequests(f *CannedFleet, s *resource.Server) {
 	if f.Store == nil {
 		return
 	}
@@ -112,10 +112,10 @@ func (f *CannedFleet) Decorate(obj resource.Object) {
 	case *resource.Server:
 		stored := o.Status
 		o.Status = f.servers[o.Metadata.Name]
-		o.Status.AcceptedIdentity, o.Status.Firmware, o.Status.Reboots = stored.AcceptedIdentity, stored.Firmware, stored.Reboots
+		o.Status.AcceptedIdentity, o.Status.ForgetTPM, o.Status.Firmware, o.Status.Reboots = stored.AcceptedIdentity, stored.ForgetTPM, stored.Firmware, stored.Reboots
 		o.Status.Settings = stored.Settings.Bare()
 		o.Status.Architecture, o.Status.HeardArchitecture, o.Status.SharedMACs = stored.Architecture, stored.HeardArchitecture, stored.SharedMACs
-		f.takeRequests(o)
+		takeRequests(f, o)
 		if stored.Discovered != nil {
 			o.Status.Discovered = stored.Discovered
 		}

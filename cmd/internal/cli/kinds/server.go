@@ -34,6 +34,7 @@ func reportFacts(s *resource.Server, r *resource.ServerReport) []printer.Fact {
 		{"Reboot pending since", printer.Stamp(r.PendingRebootSince)},
 		{"Read error", r.Observation.Error},
 	}
+	out = append(out, tpmFacts(r.TPM)...)
 	out = append(out, safetyFacts(s)...)
 	if t := r.Attempt; t != nil {
 		out = append(out, printer.Fact{"Attempt since", printer.Stamp(&t.Since)}, printer.Fact{"Attempt evidence", evidenceOf(t)},
@@ -54,6 +55,22 @@ func reportFacts(s *resource.Server, r *resource.ServerReport) []printer.Fact {
 	return out
 }
 
+// tpmFacts are what is known of a server's TPM.
+func tpmFacts(t *resource.TPMReport) []printer.Fact {
+	if t == nil {
+		return nil
+	}
+	is := fmt.Sprintf("%s, %s, enrolled %s for Server %s", t.Endorsement, t.Origin, printer.Stamp(&t.At), t.ServerUID)
+	if t.Void {
+		is += ", of another board: it does not count"
+	}
+	out := []printer.Fact{{"TPM", is}, {"TPM enrolment", t.Enrolment}}
+	if t.Other != nil {
+		out = append(out, printer.Fact{"Other TPM", fmt.Sprintf("%s, offered %s", t.Other.Endorsement, printer.Stamp(&t.Other.At))})
+	}
+	return out
+}
+
 // identityChange is what a server shows otherwise than what it is known by.
 func identityChange(r *resource.ServerReport) string {
 	if r.IdentityChange == nil {
@@ -66,6 +83,9 @@ func identityChange(r *resource.ServerReport) string {
 func evidenceOf(t *resource.AttemptReport) string {
 	if t.Class == "" {
 		return string(t.Evidence)
+	}
+	if t.Unattested != "" {
+		return fmt.Sprintf("%s, %s (not attested: %s)", t.Evidence, t.Class, t.Unattested)
 	}
 	return string(t.Evidence) + ", " + string(t.Class)
 }
