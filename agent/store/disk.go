@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"sync/atomic"
 
 	"rackboot/agent/guard"
@@ -38,6 +39,16 @@ type disk struct {
 	mirror mirror
 	views  views
 	head   atomic.Pointer[Head] // of what is on disk; nil of a new database
+}
+
+// answers reads a key, so that a disk that fails is noticed by each look at what is in memory.
+func (disk *disk) answers(key string) error {
+	return disk.db.View(func(t state.Txn) error {
+		if _, err := t.Get(key); err != nil && !errors.Is(err, state.ErrNotFound) {
+			return err
+		}
+		return nil
+	})
 }
 
 // commit runs fn in one transaction. It needs the turn to write.

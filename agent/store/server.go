@@ -94,7 +94,7 @@ func (s *Servers) viewAt(server string) (v View, at stamp, err error) {
 	rack, as, said := s.disk.mirror.said()
 	if have && said && v.bulk == s.approvals.guarded() {
 		v.serve(rack, as)
-		return v, at, nil
+		return v, at, s.disk.answers(keyRecords + server)
 	}
 	err = s.disk.db.View(func(t state.Txn) error {
 		v, err = s.view(t, server)

@@ -22,11 +22,12 @@ type buffers struct {
 	w *bufio.Writer
 }
 
-// pool has buffers that nobody uses.
-type pool struct{ sync.Pool }
+// Pool has the buffers that no exchange uses, of all transports that share it. The zero value is ready. It is safe for
+// concurrent use.
+type Pool struct{ free sync.Pool }
 
-func (p *pool) take(c *conn) *buffers {
-	b, ok := p.Get().(*buffers)
+func (p *Pool) take(c *conn) *buffers {
+	b, ok := p.free.Get().(*buffers)
 	if !ok {
 		b = &buffers{r: bufio.NewReaderSize(nil, bufferSize), w: bufio.NewWriterSize(nil, bufferSize)}
 	}
@@ -35,13 +36,11 @@ func (p *pool) take(c *conn) *buffers {
 	return b
 }
 
-func (p *pool) give(b *buffers) {
+func (p *Pool) give(b *buffers) {
 	b.r.Reset(nil)
 	b.w.Reset(nil)
-	p.Put(b)
+	p.free.Put(b)
 }
-
-var free pool
 
 // conn is a connection. One exchange at a time has it.
 type conn struct {
@@ -99,11 +98,11 @@ func past() time.Time { return time.Unix(1, 0) }
 func (c *conn) exchange(req *http.Request, done func()) (resp *http.Response, heard bool, err error) {
 	ctx := req.Context()
 	stop := context.AfterFunc(ctx, func() { _ = c.net.SetDeadline(past()) })
-	b := free.take(c)
+	b := c.transport.cfg.Pool.take(c)
 	c.heard, c.left = false, c.transport.cfg.MaxHeaderBytes
 	if resp, err = c.answer(req, b); err != nil {
 		stop()
-		free.give(b)
+		c.transport.cfg.Pool.give(b)
 		return nil, c.heard, err
 	}
 	c.left = -1
@@ -181,7 +180,7 @@ func (b *body) end() {
 			b.whole = b.from == http.NoBody
 		}
 		clean := b.stop() && b.whole && b.keep && b.buffers.r.Buffered() == 0
-		free.give(b.buffers)
+		b.conn.transport.cfg.Pool.give(b.buffers)
 		if clean {
 			b.conn.transport.rest(b.conn)
 		} else {

@@ -23,6 +23,8 @@ type Config struct {
 	MaxHeaderBytes int64
 	// MaxConns is how many exchanges may go on at once, and so how many connections there are.
 	MaxConns int
+	// Pool lends buffers to exchanges; several transports may share one.
+	Pool *Pool
 }
 
 // Transport is a http.RoundTripper for one BMC. It has as few connections as exchanges went on at

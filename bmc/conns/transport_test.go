@@ -74,7 +74,7 @@ func newPeer(t *testing.T, says func(conn, request int) (answer string, end bool
 
 func newTransport(t *testing.T, change func(*Config)) *Transport {
 	t.Helper()
-	c := Config{DialContext: new(net.Dialer).DialContext, HandshakeTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 12, MaxConns: 3}
+	c := Config{DialContext: new(net.Dialer).DialContext, HandshakeTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 12, MaxConns: 3, Pool: &Pool{}}
 	if change != nil {
 		change(&c)
 	}

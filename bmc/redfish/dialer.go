@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"rackboot/bmc"
+	"rackboot/bmc/conns"
 	"rackboot/protocol"
 )
 
@@ -12,6 +13,7 @@ import (
 type Dialer struct {
 	config  Config
 	metrics *metrics
+	pool    conns.Pool // of all its connections
 
 	mu       sync.Mutex
 	hosts    map[string]*host
@@ -55,7 +57,7 @@ func (d *Dialer) Open(target bmc.Target) (bmc.Driver, error) {
 	}
 	a := d.accounts[key]
 	if a == nil {
-		a = newAccount(key, base, newHTTPClient(d.config, tlsConfig))
+		a = newAccount(key, base, newHTTPClient(d.config, tlsConfig, &d.pool))
 		d.accounts[key] = a
 	}
 	h.users++

@@ -58,12 +58,12 @@ type request struct {
 	slow    bool   // inventory: its own queue and timeout
 }
 
-func newHTTPClient(config Config, trust *tls.Config) *http.Client {
+func newHTTPClient(config Config, trust *tls.Config, pool *conns.Pool) *http.Client {
 	return &http.Client{
 		Transport: conns.New(conns.Config{
 			DialContext: config.DialContext, TLS: trust, HandshakeTimeout: config.RequestTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: 1 << 16,
 			// One for power, one for inventory, one for events.
-			MaxConns: 3,
+			MaxConns: 3, Pool: pool,
 		}),
 		CheckRedirect: checkRedirect,
 	}
