@@ -39,6 +39,8 @@ func (p *Pool) take(c *conn) *buffers {
 func (p *Pool) give(b *buffers) {
 	b.r.Reset(nil)
 	b.w.Reset(nil)
+	written := b.w.AvailableBuffer()
+	clear(written[:cap(written)]) // it may have had a password, which would lie about wherever the pool lets go of buffers
 	p.free.Put(b)
 }
 
