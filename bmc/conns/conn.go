@@ -158,7 +158,7 @@ func (b *body) Read(p []byte) (int, error) {
 	if err == nil {
 		return n, nil
 	}
-	b.whole = err == io.EOF
+	b.whole = errors.Is(err, io.EOF)
 	if !b.whole && b.ctx.Err() != nil {
 		err = context.Cause(b.ctx)
 	}

@@ -141,7 +141,7 @@ func TestConnections(t *testing.T) {
 			p := newPeer(t, tt.says)
 			tr := newTransport(t, nil)
 			var got []string
-			for _, method := range strings.Fields(tt.methods) {
+			for method := range strings.FieldsSeq(tt.methods) {
 				body := ""
 				if method != http.MethodGet {
 					body = "{}"
