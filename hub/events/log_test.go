@@ -295,7 +295,7 @@ func TestReadFromAnyNumber(t *testing.T) {
 		if n := len(l.After(0, 2*Kept)); n > Kept || n < Kept/2 {
 			t.Errorf("%s: %d are kept", name, n)
 		}
-		for range 300 {
+		for range 80 {
 			after := rand.Uint64N(want[len(want)-1] + 5)
 			at, is := slices.BinarySearch(want, after)
 			if is {
