@@ -73,16 +73,20 @@ func (t *trial) putBack(ctx context.Context) {
 }
 
 // returnTo gives an order until what it leads to is read for a while. A BMC may say Off of a machine that
-// was asked to stop, and runs on: that is forced in any case.
+// was asked to stop, and runs on: that is forced in any case. An order that the end of the time cut short
+// says nothing about the BMC: what the one before it came to stands.
 func (t *trial) returnTo(ctx context.Context, order bmc.ResetType, want protocol.PowerState) (s Step) {
 	force := want == protocol.PowerOff
 	for ctx.Err() == nil {
-		if s = (Step{Outcome: Passed}); force || t.read(ctx).Power != want {
-			if s = t.reset(ctx, order, want, t.config.Patience); s.Outcome != Passed {
+		if force || t.read(ctx).Power != want {
+			if came := t.reset(ctx, order, want, t.config.Patience); came.Outcome != Passed {
+				if ctx.Err() == nil || s.Outcome == "" {
+					s = came
+				}
 				continue
 			}
 		}
-		force = false
+		s, force = Step{Outcome: Passed}, false
 		since := time.Now()
 		for t.last.Power == want {
 			if time.Since(since) >= min(backFor, t.config.Settle) {
@@ -94,7 +98,7 @@ func (t *trial) returnTo(ctx context.Context, order bmc.ResetType, want protocol
 			t.read(ctx)
 		}
 	}
-	if s.Outcome == Passed {
+	if s.Outcome == Passed || s.Outcome == "" {
 		s = Step{Outcome: Differs, Words: "it did not stay " + string(want)}
 	}
 	return s
