@@ -1,6 +1,7 @@
 package conditions
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -79,6 +80,13 @@ func (b *Book) Of(name string) []resource.ConditionState {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.by[name])
+}
+
+// All are the conditions of all, by name. The lists are shared.
+func (b *Book) All() map[string][]resource.ConditionState {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return maps.Clone(b.by)
 }
 
 // Count is how many have each condition.

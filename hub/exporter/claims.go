@@ -58,7 +58,7 @@ func (g *claimed) evidence(s *scrape) {
 			if b.Spec.Server != one.server {
 				report, _ = s.room.cfg.Reports.Server(b.Spec.Server)
 			}
-			classes[status.ClassOf(b)]++
+			classes[one.proved]++
 			ways[status.WayOf(b, report)]++
 		}
 	}

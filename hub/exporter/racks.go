@@ -3,7 +3,6 @@ package exporter
 import (
 	"time"
 
-	"rackboot/hub/inventory"
 	"rackboot/hub/store"
 	"rackboot/protocol/decide"
 	"rackboot/protocol/resource"
@@ -76,22 +75,25 @@ func (g *racks) clocks(s *scrape, apart map[string]time.Duration) {
 }
 
 func (g *racks) bmcs(s *scrape) {
-	states, codes := map[inRack]int{}, map[string]map[resource.ConditionCode]int{}
-	for _, b := range store.List[*resource.BMC](s.room.cfg.Store.Objects) {
+	codes := map[string]map[resource.ConditionCode]int{}
+	for name, conds := range s.room.cfg.Inventory.AllConditions() { // few BMCs have any
+		b, err := store.Peek[*resource.BMC](s.room.cfg.Store.Objects, name)
+		if err != nil {
+			continue
+		}
 		rack := b.Spec.RackRef.Name
-		states[inRack{rack, string(inventory.StateOf(b))}]++
-		for _, c := range s.room.cfg.Inventory.Conditions(b.Metadata.Name) {
-			if codes[rack] == nil {
-				codes[rack] = map[resource.ConditionCode]int{}
-			}
+		if codes[rack] == nil {
+			codes[rack] = map[resource.ConditionCode]int{}
+		}
+		for _, c := range conds {
 			codes[rack][c.Code]++
 		}
 	}
-	for _, r := range s.racks {
+	for i, r := range s.racks {
 		rack := r.Metadata.Name
 		s.gauge(g.left, float64(s.room.cfg.Inventory.LeftOut(rack)), rack)
 		for _, state := range resource.BMCStates() {
-			s.gauge(g.states, float64(states[inRack{rack, string(state)}]), rack, string(state))
+			s.gauge(g.states, float64(s.bmcs[i][state]), rack, string(state))
 		}
 		for code, n := range codes[rack] {
 			if s.room.known[code] {

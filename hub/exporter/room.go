@@ -47,6 +47,7 @@ type Room struct {
 	// one is of a scrape: it makes rows.
 	one  sync.Mutex
 	kept map[string]*rackRows // by rack; empty is of servers in none
+	last int                  // how many rows the last one had
 
 	// mu is of what agents say, who do not wait for a scrape.
 	mu   sync.Mutex

@@ -5,7 +5,10 @@ import (
 	"slices"
 	"time"
 
+	"rackboot/hub/inventory"
 	"rackboot/hub/plan"
+	"rackboot/hub/status"
+	"rackboot/hub/store"
 	"rackboot/hub/view"
 	"rackboot/hub/wake"
 	"rackboot/protocol"
@@ -20,13 +23,15 @@ const renewEvery = 5 * time.Minute
 // inNone is the rack of servers whose BMC is not there.
 const inNone = ""
 
-// rackRows are the rows of a rack's servers.
+// rackRows are the rows of a rack's servers, and its BMCs by state.
 type rackRows struct {
 	changes uint64 // of what is stored, before they were made
 	silent  bool   // its agent was, when they were made
 	made    time.Time
 	until   time.Time // when they are too old
 	rows    []*row
+	names   []string // of the rows' servers
+	bmcs    map[resource.BMCState]int
 }
 
 // row is what is said of a server, but for what time alone changes.
@@ -40,6 +45,7 @@ type row struct {
 	env     string
 	boot    *resource.BootConfiguration // of its claim, shared; nil without one
 	class   resource.EvidenceClass
+	proved  resource.EvidenceClass // of boot
 	awaits  *resource.Wait
 	codes   []resource.ConditionCode // each once, without those that time alone makes
 }
@@ -52,16 +58,16 @@ type attempt struct {
 }
 
 // rowsOf are the rows of a rack; silent is that its agent is.
-func (r *Room) rowsOf(rack string, silent bool, now time.Time) []*row {
+func (r *Room) rowsOf(rack string, silent bool, now time.Time) *rackRows {
 	told, changes := r.heard(rack), uint64(0) // who is in no rack is looked for each minute: it goes over everything
 	if rack != inNone {
 		changes = r.cfg.Store.Changes(rack)
 	}
 	k := r.kept[rack]
 	if k != nil && !told && k.changes == changes && k.silent == silent && now.Before(k.until) && !now.Before(k.made) {
-		return k.rows
+		return k
 	}
-	k = &rackRows{changes: changes, silent: silent, made: now, until: now.Add(renewEvery - rand.N(renewEvery/2))}
+	k = &rackRows{changes: changes, silent: silent, made: now, until: now.Add(renewEvery - rand.N(renewEvery/2)), bmcs: map[resource.BMCState]int{}}
 	of := view.Of(wake.RackUnit(rack))
 	if rack == inNone {
 		of = view.View{Fleet: plan.Fleet{Of: view.Outside}, All: true}
@@ -70,10 +76,15 @@ func (r *Room) rowsOf(rack string, silent bool, now time.Time) []*row {
 	f := r.cfg.View.Look(of).Fleet
 	f.Now = now
 	for _, s := range f.Servers {
-		k.rows = append(k.rows, r.rowOf(f, s))
+		k.rows, k.names = append(k.rows, r.rowOf(f, s)), append(k.names, s.Metadata.Name)
+	}
+	if rack != inNone {
+		for _, b := range store.Referring[*resource.BMC](r.cfg.Store.Objects, resource.KindRack, rack) {
+			k.bmcs[inventory.StateOf(b)]++
+		}
 	}
 	r.kept[rack] = k
-	return k.rows
+	return k
 }
 
 // rowOf is the row of a server of a fleet.
@@ -91,6 +102,9 @@ func (r *Room) rowOf(f plan.Fleet, stored *resource.Server) *row {
 	}
 	if cl := f.ClaimOf(out.server); cl != nil {
 		out.bound, out.boot = true, f.ConfigOf(cl)
+		if out.boot != nil {
+			out.proved = status.ClassOf(out.boot)
+		}
 	}
 	if report := s.Status.Report; report != nil {
 		out.power, out.awaits = report.Observation.Power, report.Awaits

@@ -19,8 +19,10 @@ type scrape struct {
 	now   time.Time
 	racks []*resource.Rack
 	rows  []seen
-	ends  []int            // where in rows those of each rack end
-	holds []*resource.Hold // with their status
+	ends  []int                       // where in rows those of each rack end
+	bmcs  []map[resource.BMCState]int // of each rack, shared
+	heard []reports.Heard             // room for what is heard of one rack
+	holds []*resource.Hold            // with their status
 	page  page
 	ch    chan<- prometheus.Metric
 }
@@ -99,6 +101,7 @@ func (r *Room) look(ch chan<- prometheus.Metric) *scrape {
 	defer r.one.Unlock()
 	objs := r.cfg.Store.Objects
 	s := &scrape{room: r, now: r.cfg.Clock(), racks: store.List[*resource.Rack](objs), ch: ch}
+	s.rows = make([]seen, 0, r.last)
 	there := map[string]bool{inNone: true}
 	for _, rack := range s.racks {
 		there[rack.Metadata.Name] = true
@@ -106,6 +109,7 @@ func (r *Room) look(ch chan<- prometheus.Metric) *scrape {
 		s.ends = append(s.ends, len(s.rows))
 	}
 	s.add(inNone, 0, "")
+	r.last = len(s.rows)
 	for rack := range r.kept {
 		if !there[rack] {
 			delete(r.kept, rack)
@@ -124,11 +128,13 @@ func (s *scrape) add(rack string, poll time.Duration, agent string) {
 	r := s.room
 	_, heard, there := r.cfg.Reports.Agent(agent)
 	silent := agent != "" && (!there || s.now.Sub(heard) > reports.DarkAfter)
-	for _, row := range r.rowsOf(rack, silent, s.now) {
-		report, at := r.cfg.Reports.Server(row.server)
-		one := seen{row: row, rack: rack, report: report, read: r.cfg.Status.Read(row.server, poll)}
-		one.stale = report != nil && one.read.Stale()
-		one.dark = agent != "" && (report == nil || s.now.Sub(at) > reports.DarkAfter)
+	k := r.rowsOf(rack, silent, s.now)
+	s.bmcs = append(s.bmcs, k.bmcs)
+	s.heard = r.cfg.Reports.Heard(k.names, s.heard[:0])
+	for i, h := range s.heard {
+		one := seen{row: k.rows[i], rack: rack, report: h.Report, read: r.cfg.Status.ReadAt(h.Read, poll, s.now)}
+		one.stale = h.Report != nil && one.read.Stale()
+		one.dark = agent != "" && (h.Report == nil || s.now.Sub(h.At) > reports.DarkAfter)
 		s.rows = append(s.rows, one)
 	}
 }

@@ -41,6 +41,9 @@ func (c *Room) Decorate(b *resource.BMC) {
 // Conditions are what the last turn saw of a BMC.
 func (c *Room) Conditions(bmc string) []resource.ConditionState { return c.bmcConds.Of(bmc) }
 
+// AllConditions are what the last turns saw of all BMCs, by name. The lists are shared.
+func (c *Room) AllConditions() map[string][]resource.ConditionState { return c.bmcConds.All() }
+
 // LeftOut is how many BMCs of a rack were found and left out.
 func (c *Room) LeftOut(rack string) int { return c.found.leftOut(rack) }
 

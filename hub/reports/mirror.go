@@ -328,11 +328,35 @@ type Read struct {
 func (m *Mirror) Read(server string) (r Read) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	k := m.seen[server]
-	if k == nil {
-		return r
+	if k := m.seen[server]; k != nil {
+		r = k.lastRead()
 	}
-	r = Read{At: k.read, First: k.first, Took: k.last.Took}
+	return r
+}
+
+// Heard is what is known of a server: its newest report, which is nil without one, when it came, and the last read.
+type Heard struct {
+	Report *resource.ServerReport
+	At     time.Time
+	Read   Read
+}
+
+// Heard appends what is known of each of some servers.
+func (m *Mirror) Heard(servers []string, to []Heard) []Heard {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	for _, name := range servers {
+		h := Heard{}
+		if k := m.seen[name]; k != nil {
+			h = Heard{k.report, k.at, k.lastRead()}
+		}
+		to = append(to, h)
+	}
+	return to
+}
+
+func (k *sight) lastRead() Read {
+	r := Read{At: k.read, First: k.first, Took: k.last.Took}
 	if k.last.Age > 0 && !k.made.IsZero() {
 		r.Started = k.made.Add(-k.last.Age)
 		r.Ended, r.Age = r.Started.Add(k.last.Took), k.last.Age

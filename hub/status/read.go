@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"rackboot/hub/reports"
 	"rackboot/hub/store"
 	"rackboot/protocol/resource"
 )
@@ -48,11 +49,15 @@ func (c *Room) readOf(server, rack string) Read {
 
 // Read is that of a server whose rack is polled every poll.
 func (c *Room) Read(server string, poll time.Duration) Read {
-	r := c.cfg.Reports.Read(server)
+	return c.ReadAt(c.cfg.Reports.Read(server), poll, c.cfg.Clock())
+}
+
+// ReadAt is that of a server of which r was told.
+func (c *Room) ReadAt(r reports.Read, poll time.Duration, now time.Time) Read {
 	out := Read{At: r.At, since: c.since(r.First)}
 	if !r.At.IsZero() {
 		out.since = r.At
 	}
-	out.bound, out.Age = resource.StaleAfter(poll, r.Took), c.cfg.Clock().Sub(out.since)
+	out.bound, out.Age = resource.StaleAfter(poll, r.Took), now.Sub(out.since)
 	return out
 }

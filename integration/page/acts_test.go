@@ -36,10 +36,12 @@ func (p *person) soon(what string, is func() bool) {
 	}
 }
 
-// yes says yes to the dialog that is open. Where the hub cannot tell whether it was done, as on a busy machine, it is said
+// yes says yes to the dialog that is open, which is judged as it asks. Where the hub cannot tell whether it was done, as on a busy machine, it is said
 // once more, which asks for the same.
 func (p *person) yes() {
 	p.t.Helper()
+	p.until(`document.querySelector("dialog[open] button[type=submit]")`, patience)
+	p.accessible()
 	for end := time.Now().Add(patience); ; {
 		p.until(`(() => { const b = document.querySelector("dialog button[type=submit]"); if (b && !b.disabled) b.click(); return !!b; })()`, patience)
 		p.until(`!document.querySelector("dialog") || document.querySelector("dialog .refused") && !document.querySelector("dialog button[type=submit]").disabled`, patience)
@@ -159,6 +161,7 @@ func acts(ctx context.Context, t *testing.T, st *stage.Stage, ann, bob *person) 
 		at(t, bob, "server-6")
 		bob.press("Release")
 		bob.fills("reason", "the owner is away")
+		bob.accessible()
 		// It waits for a second person, which the dialog says.
 		bob.until(`(() => { document.querySelector("dialog button[type=submit]").click(); return true; })()`, patience)
 		bob.until(`!document.querySelector("dialog") || document.querySelector("dialog .refused")`, patience)
