@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 }
 
 var small = plan{
-	Racks: []int{3}, Servers: 3, Holds: 3, Over: 500 * time.Millisecond, Settle: 100 * time.Millisecond, Idle: time.Second, Dark: 200 * time.Millisecond,
+	Racks: []int{3}, Servers: 3, Holds: 3, Over: 500 * time.Millisecond, Rest: 100 * time.Millisecond, Idle: time.Second, Dark: 200 * time.Millisecond,
 	Within: time.Minute, Changes: 2, Scrapes: 2, Pause: time.Second, Profiled: time.Second,
 }
 

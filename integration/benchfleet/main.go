@@ -35,7 +35,7 @@ func main() {
 	if len(os.Args) == 4 && os.Args[1] == hubArg {
 		exit(runHub(os.Args[2], os.Args[3]))
 	}
-	p := plan{Settle: 20 * time.Second, Idle: time.Minute, Dark: 10 * time.Second, Within: 15 * time.Minute, Changes: 20, Scrapes: 5, Profiled: 20 * time.Second}
+	p := plan{Rest: 3 * time.Minute, Idle: time.Minute, Dark: 10 * time.Second, Within: 15 * time.Minute, Changes: 20, Scrapes: 5, Profiled: 20 * time.Second}
 	bin := flag.String("bin", "bin", "folder with rackboot-hub and rackctl")
 	racks := flag.String("racks", "100,300,1000", "sizes of the fleet, one after the other")
 	jsonFile := flag.String("json", "", "file to write JSON to; - is standard output")
@@ -43,6 +43,7 @@ func main() {
 	flag.IntVar(&p.Servers, "servers", 50, "servers of a rack")
 	flag.IntVar(&p.Holds, "holds", 300, "holds while a tenth of the racks boots")
 	flag.DurationVar(&p.Over, "over", 30*time.Second, "time over which they are placed")
+	flag.DurationVar(&p.Rest, "rest", p.Rest, "how long after the last event the hub is taken for at rest; the NATS server forgets what it read after two minutes")
 	flag.DurationVar(&p.Idle, "idle", p.Idle, "how long the hub is measured at rest")
 	flag.DurationVar(&p.Dark, "dark", p.Dark, "how long the racks are without power; from 45 s on the hub takes them for dark")
 	flag.DurationVar(&p.Within, "within", p.Within, "how long each state may take to come")
@@ -79,7 +80,7 @@ type plan struct {
 	Servers  int // of each rack
 	Holds    int // while a tenth of the racks boots
 	Over     time.Duration
-	Settle   time.Duration // before the hub is at rest
+	Rest     time.Duration // from the last event until the hub is at rest
 	Idle     time.Duration // that it is measured then
 	Dark     time.Duration // without power
 	Within   time.Duration // for each state

@@ -162,10 +162,13 @@ func (b *bench) boot(ctx context.Context) error {
 	return errors.Join(err, end())
 }
 
-// idle measures the hub at rest.
+// idle measures the hub at rest: it has filed what agents said, and what its store read meanwhile is forgotten.
 func (b *bench) idle(ctx context.Context) error {
 	b.fleet.Spread()
-	if err := pause(ctx, b.plan.Settle); err != nil {
+	if err := b.await(ctx, "all is installed, until the hub has acknowledged all events", fleet.Told, time.Now(), time.Time{}); err != nil {
+		return err
+	}
+	if err := pause(ctx, b.plan.Rest); err != nil {
 		return err
 	}
 	begun := time.Now()
@@ -331,7 +334,10 @@ func (b *bench) kill(ctx context.Context) error {
 	if err := b.await(ctx, "kill -9 of the hub until all are in step", fleet.InStep, begun, begun); err != nil {
 		return err
 	}
-	if err := errors.Join(end(), pause(ctx, b.plan.Settle)); err != nil {
+	if err := b.await(ctx, "kill -9 of the hub until it has acknowledged all events", fleet.Told, begun, begun); err != nil {
+		return err
+	}
+	if err := errors.Join(end(), pause(ctx, b.plan.Idle)); err != nil {
 		return err
 	}
 	return b.scraped(ctx, "a scrape without series of servers")

@@ -13,7 +13,7 @@ const (
 	// fleet makes much of it, and each collection goes over all that is live: 1,000 racks took a quarter of its processors
 	// with 50. One at rest makes little. It may have more from one look to the next, so that half a minute of haste, as
 	// after a power cut, does not double what is resident.
-	most, least, more = 100, 20, 10
+	most, least, more = 100, 10, 10
 	// lookEvery is how often it is looked at how much is made. A hub at rest may have as much as it makes in apart of these.
 	lookEvery, apart = 5 * time.Second, 3
 	// returnEvery is how many looks later it is looked at what can be given back.

@@ -30,13 +30,14 @@ func TestTooMuch(t *testing.T) {
 		live, allocated uint64
 		want            int
 	}{
-		{500 * mib, 30 * mib, 20}, // at rest
+		{500 * mib, 10 * mib, 10}, // at rest
+		{500 * mib, 30 * mib, 15},
 		{500 * mib, 50 * mib, 30},
 		{500 * mib, 57 * mib, 30},
 		{500 * mib, 100 * mib, 60},
 		{500 * mib, 500 * mib, 100}, // while it installs
 		{0, 100 * mib, 100},
-		{0, 0, 20},
+		{0, 0, 10},
 	} {
 		if got := percent(row.live, row.allocated); got != row.want {
 			t.Errorf("%d MiB live, %d MiB allocated: %d %%", row.live/mib, row.allocated/mib, got)
