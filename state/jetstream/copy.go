@@ -404,8 +404,21 @@ func (p *pieces) begin(config jetstream.StreamConfig) error {
 		prefix += p.domain + "."
 	}
 	a, err := p.ask(prefix+apiRestore+p.name, raw)
+	for end := time.Now().Add(restoreWait); nobody(err) && time.Now().Before(end); a, err = p.ask(prefix+apiRestore+p.name, raw) {
+		select {
+		case <-time.After(againPause):
+		case <-p.ctx.Done():
+			return err
+		}
+	}
 	p.to = a.Deliver
 	return err
+}
+
+// nobody reports whether a request reached no server that could have begun with it, as while servers elect a leader.
+func nobody(err error) bool {
+	api, ok := errors.AsType[*jetstream.APIError](err)
+	return ok && api.ErrorCode == errNoLeader || errors.Is(err, nats.ErrNoResponders)
 }
 
 // Write implements io.Writer.
