@@ -35,11 +35,8 @@ func (c *Room) Decorate(b *resource.BMC) {
 		own := *secret.Status.Rotation
 		b.Status.Rotation = &own
 	}
-	b.Status.Conditions = c.Conditions(name)
+	b.Status.Conditions = c.bmcConds.Of(name)
 }
-
-// Conditions are what the last turn saw of a BMC.
-func (c *Room) Conditions(bmc string) []resource.ConditionState { return c.bmcConds.Of(bmc) }
 
 // AllConditions are what the last turns saw of all BMCs, by name. The lists are shared.
 func (c *Room) AllConditions() map[string][]resource.ConditionState { return c.bmcConds.All() }

@@ -28,7 +28,7 @@ func walks() []walk {
 			"hub/status.Room.doctorAgents", "hub/status.Room.doctorGroups", "hub/members.Lagging", "hub/iso.Shelf.List",
 		}},
 		{"a scrape counts all of them", []string{
-			"hub/exporter.Room.look", "hub/exporter.Room.Targets", "hub/exporter.hubGroup.collect", "hub/exporter.racks.bmcs",
+			"hub/exporter.Room.look", "hub/exporter.Room.Targets", "hub/exporter.hubGroup.collect",
 			"hub/images.Room.States", "hub/link.Room.Collect", "hub/members.Room.Collect", "hub/iso.metrics.Collect", "hub/secret.metrics.Collect",
 		}},
 		{"once when the hub starts, or for an Import as a whole", []string{
