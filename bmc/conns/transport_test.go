@@ -278,6 +278,12 @@ func TestAtOnce(t *testing.T) {
 func TestTLS(t *testing.T) {
 	for _, two := range []bool{false, true} {
 		s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }))
+		var dials atomic.Int32
+		s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+			if state == http.StateNew {
+				dials.Add(1)
+			}
+		}
 		s.EnableHTTP2 = two
 		s.StartTLS()
 		defer s.Close()
@@ -286,9 +292,14 @@ func TestTLS(t *testing.T) {
 		tr := newTransport(t, func(c *Config) { c.TLS = trust })
 		for range 3 {
 			want := map[bool]string{false: "HTTP/1.1", true: "HTTP/2.0"}[two]
-			if said, err := ask(t, tr, http.MethodPost, s.URL, "{}"); err != nil || said != want {
-				t.Errorf("%q, %v", said, err)
+			for _, method := range []string{http.MethodPost, http.MethodGet} {
+				if said, err := ask(t, tr, method, s.URL, "{}"); err != nil || said != want {
+					t.Errorf("%q, %v", said, err)
+				}
 			}
+		}
+		if n, want := dials.Load(), map[bool]int32{false: 1, true: 2}[two]; n != want { // one that HTTP/2 was chosen on
+			t.Errorf("%d connections, not %d", n, want)
 		}
 		tr.CloseIdleConnections()
 		stranger := newTransport(t, nil)
