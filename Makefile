@@ -215,6 +215,10 @@ bench-rack: ## one rackboot-sim rack with 500 machines that are all installed at
 bench-agent: ## memory and processor time of an agent that reads 500 machines, two minutes; ARGS=-poll=500ms
 	$(GO) test -tags=host ./integration/sim -run='^$$' -bench='^BenchmarkAgent$$' -benchtime=1x -timeout=15m $(ARGS)
 
+.PHONY: bench-claims
+bench-claims: ## 500 claims given to one agent at once, until the last machine is switched on, half a minute; ARGS=-claims=50
+	$(GO) test ./agent -run='^$$' -bench='^BenchmarkClaims$$' -benchtime=1x -timeout=15m $(ARGS)
+
 .PHONY: bench-fence
 bench-fence: ## from a hold to its receipt, alone and under five loads, four to six minutes
 	$(GO) run ./integration/benchfence $(ARGS)

@@ -16,6 +16,8 @@ type Line struct {
 	opened  time.Time // zero while it is closed
 	arrived uint64
 	entries map[string]*entry
+	waits   bool      // somebody may wait; false if nobody does
+	dropped time.Time // when it was last looked whether entries are over
 }
 
 // entry is one server.
@@ -110,6 +112,7 @@ func (l *Line) Ask(now time.Time, in Limit, server, feed string, need decide.Pla
 		case e.since.IsZero():
 			l.arrived++
 			e.since, e.turn, e.first = now, l.arrived, need == decide.PlaceSend
+			l.waits = true
 		default:
 			e.first = need == decide.PlaceSend
 		}
@@ -192,9 +195,13 @@ func (l *Line) queue() (out []*entry) {
 	return out
 }
 
-// grant gives places to those for whom there is room. One whose feed is full does not hold up servers of others.
+// grant gives places to those for whom there is room. One whose feed is full does not hold up servers of others. Where nobody waits, as
+// without a limit, what it takes does not grow with the rack: each server asks with each of its reads.
 func (l *Line) grant(now time.Time, in Limit) (out []Granted) {
 	l.drop(now)
+	if !l.waits {
+		return nil
+	}
 	rack, feeds := 0, map[string]int{}
 	for _, e := range l.entries {
 		if e.taken(now, in) {
@@ -202,7 +209,8 @@ func (l *Line) grant(now time.Time, in Limit) (out []Granted) {
 			feeds[in.feed(e.feed)]++
 		}
 	}
-	for _, e := range l.queue() {
+	queue := l.queue()
+	for _, e := range queue {
 		feed := in.feed(e.feed)
 		if l.quiet(now, in) || in.Servers > 0 && rack >= in.Servers {
 			break
@@ -215,11 +223,19 @@ func (l *Line) grant(now time.Time, in Limit) (out []Granted) {
 		rack++
 		feeds[feed]++
 	}
+	l.waits = len(queue) > len(out)
 	return out
 }
 
+// dropEvery is how often it is looked whether entries are over. They take no room meanwhile.
+const dropEvery = time.Second
+
 // drop forgets those that can take no room any more, whatever the limit is changed to.
 func (l *Line) drop(now time.Time) {
+	if now.Sub(l.dropped).Abs() < dropEvery {
+		return
+	}
+	l.dropped = now
 	for name, e := range l.entries {
 		if e.since.IsZero() && e.granted.IsZero() && !now.Before(e.ordered.Add(resource.MaxInrushWindow)) {
 			delete(l.entries, name)

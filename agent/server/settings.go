@@ -2,6 +2,7 @@ package server
 
 import (
 	"crypto/ed25519"
+	"encoding/binary"
 	"math/rand/v2"
 	"time"
 
@@ -20,6 +21,15 @@ func rackKeys(r message.RackIntent) *wire.Verifier {
 		}
 	}
 	return wire.NewVerifier(keys...)
+}
+
+// saidKeys tells one list of keys from another.
+func saidKeys(r message.RackIntent) string {
+	var out []byte
+	for _, k := range r.AgentKeys {
+		out = append(binary.AppendUvarint(out, uint64(len(k))), k...)
+	}
+	return string(out)
 }
 
 // settings of a rack that has not said any yet are the defaults of the kind.

@@ -36,8 +36,8 @@ func (s *steps) snapshot(v store.View) decide.Snapshot {
 		return snap
 	}
 	if len(in.Boot.Grant) > 0 {
-		var g message.Grant
-		if err := wire.Open(s.cfg.Hub.Verifier(), wire.FactGrant, in.Boot.Grant, &g); err != nil {
+		keys := s.cfg.Hub.Verifier() // another one with each change of what is trusted
+		if g, err := s.grant.open(keys, func() *wire.Verifier { return keys }, wire.FactGrant, in.Boot.Grant); err != nil {
 			snap.GrantError = err.Error()
 		} else {
 			snap.Grant = &g
@@ -45,8 +45,7 @@ func (s *steps) snapshot(v store.View) decide.Snapshot {
 	}
 	if len(in.Boot.Provisioned) > 0 {
 		// An echo is believed if an agent of this rack signed it, present or earlier.
-		var p resource.Provisioned
-		if wire.Open(rackKeys(v.Rack), wire.FactProvisioned, in.Boot.Provisioned, &p) == nil {
+		if p, err := s.echo.open(saidKeys(v.Rack), func() *wire.Verifier { return rackKeys(v.Rack) }, wire.FactProvisioned, in.Boot.Provisioned); err == nil {
 			snap.Echo = &p
 		}
 	}

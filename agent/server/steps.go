@@ -9,7 +9,9 @@ import (
 	"rackboot/agent/trace"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/message"
 	"rackboot/protocol/resource"
+	"rackboot/protocol/wire"
 )
 
 // steps takes the decisions about one server and makes them durable, one after the other:
@@ -29,6 +31,8 @@ type steps struct {
 
 	mu    sync.Mutex
 	watch decide.Watch
+	grant verified[*wire.Verifier, message.Grant]
+	echo  verified[string, resource.Provisioned]
 	// recorded is the last record of a held server that is on disk.
 	recorded decide.Record
 }

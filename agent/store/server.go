@@ -126,9 +126,11 @@ func (s *Servers) Step(server string, choose func(View) decide.Plan) (plan decid
 		seen.Record = plan.Record
 		return plan, seen, nil
 	}
+	var raw []byte // the record
+	stood := false
 	err = s.disk.update(func(t state.Txn) error {
 		v := seen.apart()
-		if !s.disk.views.stand(server, at) {
+		if stood = s.disk.views.stand(server, at); !stood {
 			now, err := s.view(t, server)
 			if err != nil {
 				return err
@@ -140,7 +142,11 @@ func (s *Servers) Step(server string, choose func(View) decide.Plan) (plan decid
 		if !writes(plan) {
 			return errNothing
 		}
-		if err := put(t, keyRecords+server, plan.Record); err != nil {
+		var err error
+		if raw, err = encode(keyRecords+server, plan.Record); err == nil {
+			err = t.Set(keyRecords+server, raw)
+		}
+		if err != nil {
 			return err
 		}
 		if err := errors.Join(s.approvals.clear(t, v, plan.Cleared), spendBoot(t, v, plan.Spent)); err != nil {
@@ -161,8 +167,24 @@ func (s *Servers) Step(server string, choose func(View) decide.Plan) (plan decid
 	if err != nil {
 		return decide.Plan{}, View{}, failing("record what happens to "+server, err)
 	}
+	if stood {
+		s.follow(server, seen, raw, at.written())
+	}
 	s.disk.crash.At("agent.step.persisted")
 	return plan, after, nil
+}
+
+// follow keeps the view with the record that was just written, as it is on disk, so that it need not be read again. It
+// counts only if nothing else was written of it. Which boot is in force (decide.InForce) depends on a fallback in the record: a view with one
+// is read.
+func (s *Servers) follow(server string, v View, raw []byte, at stamp) {
+	fell := v.Record.Owners.Fallback != nil
+	rec, err := decode[decide.Record](keyRecords+server, raw)
+	if err != nil || fell || rec.Owners.Fallback != nil {
+		return
+	}
+	v.Record, v.Record.Server = rec, server
+	s.disk.views.keep(server, v, at)
 }
 
 // writes says whether anything of a plan goes on disk.

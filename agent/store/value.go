@@ -35,10 +35,18 @@ func decode[T any](key string, raw []byte) (v T, err error) {
 	return v, nil
 }
 
-func put(t state.Txn, key string, v any) error {
+func encode(key string, v any) ([]byte, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
-		return fmt.Errorf("key %s: %w", key, err)
+		return nil, fmt.Errorf("key %s: %w", key, err)
+	}
+	return raw, nil
+}
+
+func put(t state.Txn, key string, v any) error {
+	raw, err := encode(key, v)
+	if err != nil {
+		return err
 	}
 	return t.Set(key, raw)
 }

@@ -12,19 +12,23 @@ type views struct {
 	mu   sync.Mutex
 	by   map[string]View
 	all  uint64            // how often something was written that all views are made of
-	own  map[string]uint64 // by server, of what only its view is made of
-	open map[string]bool   // servers of which a transaction writes that goes on
+	own  map[string]uint64 // by server, how many writes there were of what only its view is made of
+	open map[string]uint64 // likewise, of a transaction that goes on
 	wide bool              // it writes of all
 }
 
 // stamp tells whether anything was written that a view is made of.
 type stamp struct{ all, own uint64 }
 
+// written is the stamp after one write of what only this view is made of. Nobody else has written anything between
+// if it is the stamp of now.
+func (s stamp) written() stamp { return stamp{s.all, s.own + 1} }
+
 // at returns the view of a server, if there is one that counts, and the stamp of now.
 func (vs *views) at(server string) (v View, at stamp, have bool) {
 	vs.mu.Lock()
 	defer vs.mu.Unlock()
-	if !vs.wide && !vs.open[server] {
+	if !vs.wide && vs.open[server] == 0 {
 		v, have = vs.by[server]
 	}
 	return v.apart(), stamp{vs.all, vs.own[server]}, have
@@ -52,7 +56,7 @@ func (vs *views) stand(server string, at stamp) bool {
 
 // still needs vs.mu.
 func (vs *views) still(server string, at stamp) bool {
-	return !vs.wide && !vs.open[server] && at == stamp{vs.all, vs.own[server]}
+	return !vs.wide && vs.open[server] == 0 && at == stamp{vs.all, vs.own[server]}
 }
 
 // touch notes that the transaction that goes on writes a key. There is one at a time.
@@ -68,9 +72,9 @@ func (vs *views) touch(key string) {
 		return
 	}
 	if vs.open == nil {
-		vs.open = map[string]bool{}
+		vs.open = map[string]uint64{}
 	}
-	vs.open[server] = true
+	vs.open[server]++
 }
 
 // over forgets the views of what a transaction wrote that has ended, whether or not it is on disk.
@@ -81,12 +85,12 @@ func (vs *views) over() {
 		vs.wide, vs.by = false, nil
 		vs.all++
 	}
-	for server := range vs.open {
+	for server, writes := range vs.open {
 		if vs.own == nil {
 			vs.own = map[string]uint64{}
 		}
 		delete(vs.by, server)
-		vs.own[server]++
+		vs.own[server] += writes
 	}
 	clear(vs.open)
 }

@@ -2,9 +2,16 @@ package store
 
 import (
 	"errors"
+	"fmt"
+	"reflect"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
+
+	"pgregory.net/rapid"
 
 	"rackboot/protocol/decide"
 	"rackboot/protocol/resource"
@@ -149,4 +156,142 @@ func TestViewBetween(t *testing.T) {
 		}
 		must(t, s.disk.update(func(txn state.Txn) error { return txn.Delete(keyHolds + "n1/b") }))
 	}
+}
+
+// inMemory is the view that is in memory; false if none is.
+func inMemory(s *Store, server string) (View, bool) {
+	v, _, have := s.disk.views.at(server)
+	return v, have
+}
+
+// ofDisk is the view as it is read key by key.
+func ofDisk(t *testing.T, s *Store, server string) (v View) {
+	t.Helper()
+	must(t, s.disk.db.View(func(txn state.Txn) (err error) {
+		v, err = s.Servers.view(txn, server)
+		return err
+	}))
+	return v
+}
+
+// stepped makes a step that writes a record which fill has changed.
+func stepped(t *testing.T, s *Store, server string, fill func(*decide.Record)) {
+	t.Helper()
+	_, _, err := s.Servers.Step(server, func(v View) decide.Plan {
+		r := v.Record
+		fill(&r)
+		return decide.Plan{Record: r, Persist: true}
+	})
+	must(t, err)
+}
+
+// TestViewFollowsRecord: after a step that wrote the record alone, the view in memory is that of the disk, and nothing was read for it. After
+// one beside which something else was written of it, none is there.
+func TestViewFollowsRecord(t *testing.T) {
+	s := viewing(t, statetest.NewMemory())
+	follows := func(what string, is bool) {
+		t.Helper()
+		v, have := inMemory(s, "n1")
+		if have != is {
+			t.Errorf("%s: kept %v", what, have)
+		}
+		if disk := ofDisk(t, s, "n1"); have && !reflect.DeepEqual(v, disk) {
+			t.Errorf("%s: kept %+v\nof the disk %+v", what, v, disk)
+		}
+	}
+	now := time.Now() // with a monotonic clock, which no disk has
+	stepped(t, s, "n1", func(r *decide.Record) { r.Ordered = now })
+	follows("a record", true)
+	stepped(t, s, "n1", func(r *decide.Record) { r.Requests = []decide.RequestState{} }) // which no disk tells from nil
+	follows("another record", true)
+	stepped(t, s, "n2", func(r *decide.Record) { r.Ordered = now })
+	follows("the record of another server", true)
+
+	stepped(t, s, "n1", func(r *decide.Record) { r.Owners.Fallback = &decide.Fallback{} })
+	follows("a record with a fallback", false)
+	stepped(t, s, "n1", func(r *decide.Record) { r.Owners.Fallback = nil })
+	follows("a record without it", false)
+	stepped(t, s, "n1", func(r *decide.Record) { r.Ordered = now })
+	follows("one after it", true)
+
+	must(t, s.disk.update(holdOn("n1", "a")))
+	follows("a hold", false)
+	once := sync.Once{}
+	stepped(t, s, "n1", func(*decide.Record) { once.Do(func() { must(t, s.disk.update(holdOn("n1", "b"))) }) })
+	follows("a hold while it was decided", false)
+
+	// A hold and a step share a transaction, in either order.
+	for _, first := range []bool{true, false} {
+		_, err := s.Servers.View("n1")
+		must(t, err)
+		s.disk.hold()
+		var all sync.WaitGroup
+		queue := func(write func()) {
+			n := waitingCalls(s)
+			all.Go(write)
+			for waitingCalls(s) == n {
+				runtime.Gosched()
+			}
+		}
+		hold := func() { must(t, s.disk.update(holdOn("n1", fmt.Sprint("c", first)))) }
+		if first {
+			queue(hold)
+		}
+		queue(func() { stepped(t, s, "n1", func(r *decide.Record) { r.Ordered = now }) })
+		if !first {
+			queue(hold)
+		}
+		s.disk.together(s.disk.calls.take(callsTogether))
+		s.disk.letGo()
+		all.Wait()
+		follows("a hold in the same transaction", false)
+		if v, err := s.Servers.View("n1"); err != nil || !slices.Contains(idsOf(v), fmt.Sprint("c", first)) {
+			t.Errorf("%v, %v", idsOf(v), err)
+		}
+	}
+}
+
+func waitingCalls(s *Store) int {
+	s.disk.calls.mu.Lock()
+	defer s.disk.calls.mu.Unlock()
+	return len(s.disk.calls.wait)
+}
+
+// TestViewsProperty: whatever is written in whatever order, a view that is in memory is that of the disk.
+func TestViewsProperty(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		s := viewing(t, statetest.NewMemory())
+		held, fails := 0, errors.New("refused")
+		act := map[string]func(*rapid.T){
+			"step": func(*rapid.T) { stepped(t, s, "n1", func(r *decide.Record) { r.Ordered = time.Now() }) },
+			"view": func(*rapid.T) { _, _ = s.Servers.View("n1") },
+			"hold": func(*rapid.T) {
+				held++
+				must(t, s.disk.update(holdOn("n1", fmt.Sprint(held))))
+			},
+			"hold while it is decided": func(*rapid.T) {
+				once := sync.Once{}
+				held++
+				stepped(t, s, "n1", func(*decide.Record) { once.Do(func() { must(t, s.disk.update(holdOn("n1", fmt.Sprint(held)))) }) })
+			},
+			"refused": func(*rapid.T) {
+				if err := s.disk.update(func(txn state.Txn) error { return errors.Join(holdOn("n1", "x")(txn), fails) }); !errors.Is(err, fails) {
+					t.Error(err)
+				}
+			},
+			"fallback":    func(*rapid.T) { stepped(t, s, "n1", func(r *decide.Record) { r.Owners.Fallback = &decide.Fallback{} }) },
+			"no fallback": func(*rapid.T) { stepped(t, s, "n1", func(r *decide.Record) { r.Owners.Fallback = nil }) },
+			"all": func(*rapid.T) {
+				must(t, s.disk.update(func(txn state.Txn) error { return put(txn, keyFloor, time.Now()) }))
+			},
+			"": func(r *rapid.T) {
+				if v, have := inMemory(s, "n1"); have {
+					if disk := ofDisk(t, s, "n1"); !reflect.DeepEqual(v, disk) {
+						r.Fatalf("kept %+v\nof the disk %+v", v, disk)
+					}
+				}
+			},
+		}
+		r.Repeat(act)
+	})
 }

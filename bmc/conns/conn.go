@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"sync"
 	"time"
 )
@@ -89,6 +90,18 @@ func (c *conn) Read(p []byte) (int, error) {
 		c.left -= int64(n)
 	}
 	return n, err
+}
+
+// quiet reports whether nothing waits to be read of a connection on which no answer is expected, and it has not ended. What
+// TLS has read of the socket is not there any more: it is asked with a deadline that is over, so that it reads nothing
+// more. It does not wait.
+func (c *conn) quiet() bool {
+	if c.net.SetReadDeadline(past()) != nil {
+		return false
+	}
+	var b [1]byte
+	n, err := c.net.Read(b[:])
+	return n == 0 && errors.Is(err, os.ErrDeadlineExceeded) && c.net.SetReadDeadline(time.Time{}) == nil && !ended(c.raw)
 }
 
 // past is a deadline that ends what goes on.

@@ -48,9 +48,9 @@ func New(cfg Config) *Transport {
 // errScheme is an address that is neither http nor https.
 var errScheme = errors.New("the scheme is neither http nor https")
 
-// RoundTrip implements http.RoundTripper. A request without a body is sent again, over another connection, where one
-// that had waited ended before a byte of the answer came; any other is not sent over one that the
-// BMC is known to have ended.
+// RoundTrip implements http.RoundTripper. Nothing is sent over a connection that the BMC is known to have ended, or
+// on which it has said something while nobody asked. A request without a body is sent again, over another connection, where one
+// that had waited ended before a byte of the answer came.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	defer func() {
 		if req.Body != nil {
@@ -69,7 +69,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	done := func() { <-t.turns }
 	safe := req.Method == http.MethodGet || req.Method == http.MethodHead
 	for {
-		c, waited := t.waiting(!safe), true
+		c, waited := t.waiting(), true
 		if c == nil {
 			var err error
 			waited = false
@@ -116,9 +116,9 @@ func (t *Transport) spokenTwo() *http.Transport {
 	return t.two
 }
 
-// waiting takes the connection that was used last; nil if none waits. checked leaves out those that
-// the BMC has ended.
-func (t *Transport) waiting(checked bool) *conn {
+// waiting takes the connection that was used last; nil if none waits. One that the BMC has ended, or on which it
+// has said something since, is left out: that would be taken for the answer to what is asked next.
+func (t *Transport) waiting() *conn {
 	for {
 		t.mu.Lock()
 		n := len(t.idle)
@@ -130,7 +130,7 @@ func (t *Transport) waiting(checked bool) *conn {
 		t.idle = t.idle[:n-1]
 		t.mu.Unlock()
 		c.expiry.Stop()
-		if !checked || !ended(c.raw) {
+		if c.quiet() {
 			return c
 		}
 		c.close()

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -160,26 +161,6 @@ func TestConnections(t *testing.T) {
 	}
 }
 
-// TestEndedIsNotWrittenTo: a write goes by no connection that the BMC has ended while it waited.
-func TestEndedIsNotWrittenTo(t *testing.T) {
-	p := newPeer(t, func(_, n int) (string, bool) { return sized(fmt.Sprint(n)), true })
-	tr := newTransport(t, nil)
-	for range 3 {
-		tr.mu.Lock()
-		var last *conn
-		if len(tr.idle) > 0 {
-			last = tr.idle[0]
-		}
-		tr.mu.Unlock()
-		for last != nil && !ended(last.raw) {
-			time.Sleep(time.Millisecond) // the end is on its way
-		}
-		if said, err := ask(t, tr, http.MethodPatch, p.url, "{}"); err != nil || said != "1" {
-			t.Fatalf("%q, %v", said, err)
-		}
-	}
-}
-
 // TestUnread: a connection on which an answer was not read to its end is not used again, and one that waits ends
 // by itself.
 func TestUnread(t *testing.T) {
@@ -211,27 +192,36 @@ func TestUnread(t *testing.T) {
 // TestGivenUp: who gives up has the reason, at once, whether nothing of the answer came or a part.
 func TestGivenUp(t *testing.T) {
 	for _, part := range []string{"", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx"} {
-		p := newPeer(t, func(int, int) (string, bool) { return part, false })
+		asked := make(chan struct{})
+		p := newPeer(t, func(int, int) (string, bool) {
+			close(asked)
+			return part, false
+		})
 		tr := newTransport(t, nil)
 		why := errors.New("given up")
 		ctx, cancel := context.WithCancelCause(t.Context())
+		defer cancel(nil)
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		go func() {
-			for p.asked.Load() == 0 {
-				time.Sleep(time.Millisecond)
-			}
-			cancel(why)
-		}()
+		if part == "" {
+			go func() {
+				<-asked
+				cancel(why)
+			}()
+		}
 		resp, err := tr.RoundTrip(req)
 		if err == nil {
+			if _, err := resp.Body.Read(make([]byte, 1)); err != nil {
+				t.Fatal(err)
+			}
+			cancel(why)
 			_, err = io.ReadAll(resp.Body)
 			_ = resp.Body.Close()
 		}
-		if !errors.Is(err, why) {
-			t.Error(err)
+		if !errors.Is(err, why) || part == "" != (resp == nil) {
+			t.Error(resp, err)
 		}
 		<-p.closed
 		if len(tr.turns) > 0 || len(tr.idle) > 0 {
@@ -240,37 +230,60 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-// TestAtOnce: there are no more exchanges at once than may be.
+// TestAtOnce: there are no more exchanges at once than may be, and as many as may be.
 func TestAtOnce(t *testing.T) {
-	var now, most atomic.Int32
-	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		if n := now.Add(1); n > most.Load() {
-			most.Store(n)
-		}
-		time.Sleep(5 * time.Millisecond)
-		now.Add(-1)
-	}))
-	defer s.Close()
-	tr := newTransport(t, nil)
-	var all sync.WaitGroup
-	for range 20 {
-		all.Go(func() {
-			if _, err := ask(t, tr, http.MethodGet, s.URL, ""); err != nil {
-				t.Error(err)
+	synctest.Test(t, func(t *testing.T) {
+		const all = 20
+		var asked atomic.Int32
+		answers := make(chan struct{})
+		var peers, callers sync.WaitGroup
+		tr := newTransport(t, func(c *Config) {
+			c.DialContext = func(context.Context, string, string) (net.Conn, error) {
+				here, there := net.Pipe()
+				peers.Go(func() {
+					defer there.Close()
+					for r := bufio.NewReader(there); ; {
+						if _, err := http.ReadRequest(r); err != nil {
+							return
+						}
+						asked.Add(1)
+						<-answers
+						_, _ = io.WriteString(there, sized("x"))
+					}
+				})
+				return here, nil
 			}
 		})
-	}
-	all.Wait()
-	if most.Load() > 3 {
-		t.Error(most.Load())
-	}
-	tr.CloseIdleConnections()
+		for range all {
+			callers.Go(func() {
+				if _, err := ask(t, tr, http.MethodGet, "http://bmc.example/", ""); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		for i := range int32(all) {
+			synctest.Wait() // nobody gets any further
+			if n := asked.Load(); n != min(i+3, all) {
+				t.Errorf("%d were asked after %d answers", n, i)
+			}
+			answers <- struct{}{}
+		}
+		callers.Wait()
+		tr.CloseIdleConnections()
+		peers.Wait()
+	})
 }
 
 // TestTLS: both versions of HTTP are spoken, and a certificate that is not trusted ends it.
 func TestTLS(t *testing.T) {
 	for _, two := range []bool{false, true} {
 		s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }))
+		var dials atomic.Int32
+		s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+			if state == http.StateNew {
+				dials.Add(1)
+			}
+		}
 		s.EnableHTTP2 = two
 		s.StartTLS()
 		defer s.Close()
@@ -279,9 +292,14 @@ func TestTLS(t *testing.T) {
 		tr := newTransport(t, func(c *Config) { c.TLS = trust })
 		for range 3 {
 			want := map[bool]string{false: "HTTP/1.1", true: "HTTP/2.0"}[two]
-			if said, err := ask(t, tr, http.MethodPost, s.URL, "{}"); err != nil || said != want {
-				t.Errorf("%q, %v", said, err)
+			for _, method := range []string{http.MethodPost, http.MethodGet} {
+				if said, err := ask(t, tr, method, s.URL, "{}"); err != nil || said != want {
+					t.Errorf("%q, %v", said, err)
+				}
 			}
+		}
+		if n, want := dials.Load(), map[bool]int32{false: 1, true: 2}[two]; n != want { // one that HTTP/2 was chosen on
+			t.Errorf("%d connections, not %d", n, want)
 		}
 		tr.CloseIdleConnections()
 		stranger := newTransport(t, nil)
