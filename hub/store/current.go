@@ -36,6 +36,17 @@ func (co *core) current(ctx context.Context) error {
 	return nil
 }
 
+// knows has what this hub knows be what is in the store, for an answer for which nothing is written: the caller looks once
+// more when it is. It is false where another hub was faster with its mark. The codes are those of current, and conflict
+// where that was so too often.
+func (co *core) knows(ctx context.Context, try int) (bool, error) {
+	err := co.current(ctx)
+	if err != nil && !co.again(ctx, err, try) {
+		return false, err
+	}
+	return err == nil, nil
+}
+
 // reached waits until what was written up to a revision has come, and reports whether it has before ctx ended.
 func (co *core) reached(ctx context.Context, revision uint64) bool {
 	there := func() bool { return co.mirror.position() >= revision }
