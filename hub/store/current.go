@@ -36,6 +36,11 @@ func (co *core) current(ctx context.Context) error {
 	return nil
 }
 
+// Current waits until this hub knows all that was in the store when it was called, where several hubs share it: for who is
+// to say that nothing is to be done, and looks once more then. The codes are unavailable, timeout, and conflict where
+// another hub was faster: it is tried again.
+func (objs *Objects) Current(ctx context.Context) error { return objs.core.current(ctx) }
+
 // knows has what this hub knows be what is in the store, for an answer for which nothing is written: the caller looks once
 // more when it is. It is false where another hub was faster with its mark. The codes are those of current, and conflict
 // where that was so too often.

@@ -10,38 +10,7 @@ import (
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
-	"rackboot/state"
 )
-
-// deafKV is a store whose watch brings nothing while it is deaf, as to a hub that was stopped.
-type deafKV struct {
-	*storetest.Memory
-	hears chan struct{} // closed once it hears again
-}
-
-func (k *deafKV) Watch(ctx context.Context, prefix string, after uint64) (<-chan []state.Entry, error) {
-	from, err := k.Memory.Watch(ctx, prefix, after)
-	if err != nil {
-		return nil, err
-	}
-	out := make(chan []state.Entry)
-	go func() {
-		defer close(out)
-		for change := range from {
-			select {
-			case <-k.hears:
-			case <-ctx.Done():
-				return
-			}
-			select {
-			case out <- change:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return out, nil
-}
 
 // What a hub is asked for is there, as far as it knows, and was removed through another hub meanwhile: that it is there
 // already is said only of what is, and what is not is made. A hub that hears nothing says so.
@@ -77,7 +46,7 @@ func TestWhatIsThereIsInTheStore(t *testing.T) {
 		for hearsAgain, wait := range map[string]time.Duration{"after 3 s": 3 * time.Second, "never": time.Hour} {
 			t.Run(name+" "+hearsAgain, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					k := &deafKV{Memory: storetest.NewMemory(), hears: make(chan struct{})}
+					k := storetest.NewDeaf()
 					ctx, stop := context.WithCancel(t.Context())
 					defer stop()
 					s, err := Open(ctx, Config{KV: k, Log: k.Memory, Clock: time.Now, NewID: rand.Text})
@@ -103,7 +72,7 @@ func TestWhatIsThereIsInTheStore(t *testing.T) {
 						t.Fatalf("there were %d", n)
 					}
 					began := time.Now()
-					hears := time.AfterFunc(wait, func() { close(k.hears) })
+					hears := time.AfterFunc(wait, func() { close(k.Hears) })
 					defer hears.Stop()
 					err = row.ask(ctx, s)
 					took := time.Since(began)
@@ -187,7 +156,7 @@ func TestWhatGoesGoesInTheStore(t *testing.T) {
 		for hearsAgain, wait := range map[string]time.Duration{"after 3 s": 3 * time.Second, "never": time.Hour} {
 			t.Run(name+" "+hearsAgain, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					k := &deafKV{Memory: storetest.NewMemory(), hears: make(chan struct{})}
+					k := storetest.NewDeaf()
 					ctx, stop := context.WithCancel(t.Context())
 					defer stop()
 					s, err := Open(ctx, Config{KV: k, Log: k.Memory, Clock: time.Now, NewID: rand.Text})
@@ -229,7 +198,7 @@ func TestWhatGoesGoesInTheStore(t *testing.T) {
 					}
 					makes(other)
 					began := time.Now()
-					hears := time.AfterFunc(wait, func() { close(k.hears) })
+					hears := time.AfterFunc(wait, func() { close(k.Hears) })
 					defer hears.Stop()
 					err = row.ask(ctx, s)
 					took, done := time.Since(began), row.done(openOn(t, k.Memory))
