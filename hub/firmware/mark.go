@@ -32,6 +32,7 @@ func (r *Room) Mark(ctx context.Context, name string, q api.FirmwareRequest, by 
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the reason has %d bytes; give 1 to %d", len(reason), store.MaxReason).
 			WithHint("whoever waits for the server wants to know what is done to it")
 	}
+	known := false // that nothing is to be done is so in the store
 	for try := 1; ; try++ {
 		s, err := store.Get[*resource.Server](r.cfg.Objects, name)
 		if err != nil {
@@ -39,7 +40,14 @@ func (r *Room) Mark(ctx context.Context, name string, q api.FirmwareRequest, by 
 		}
 		now, was := r.cfg.Clock().UTC(), s.Status.Firmware
 		if q.For == 0 && was == nil {
-			return s, nil
+			if known {
+				return s, nil
+			}
+			if err = r.cfg.Objects.Current(ctx); err == nil || protocol.CodeOf(err) == protocol.CodeConflict && try < store.Tries {
+				known = err == nil
+				continue
+			}
+			return nil, err
 		}
 		s.Status.Firmware = nil
 		message := "ended by " + by

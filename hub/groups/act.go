@@ -25,8 +25,15 @@ func (c *Room) ActOnGroup(ctx context.Context, name string, action api.GroupActi
 	if err := r.Check(action); err != nil {
 		return api.GroupAnswer{}, err
 	}
+	known := false // that nothing is to be done is so in the store
 	for try := 1; ; try++ {
 		out, err := c.actOnGroup(ctx, name, action, r, by)
+		if err == nil && out.Unchanged && !known {
+			if err = c.cfg.Objects.Current(ctx); err == nil {
+				known = true
+				continue
+			}
+		}
 		if protocol.CodeOf(err) == protocol.CodeConflict && !isRefusal(err) && try < store.Tries {
 			continue // another writer was first
 		}

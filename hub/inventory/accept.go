@@ -13,6 +13,7 @@ import (
 // The codes are invalid, not_found, conflict, unavailable and timeout.
 func (c *Room) AcceptBMC(ctx context.Context, name string, r api.AcceptBMC, by string) (*resource.BMC, error) {
 	const op = "accept bmc"
+	known := false // that it is accepted already is so in the store
 	for try := 1; ; try++ {
 		b, err := store.Get[*resource.BMC](c.cfg.Store.Objects, name)
 		if err != nil {
@@ -21,7 +22,14 @@ func (c *Room) AcceptBMC(ctx context.Context, name string, r api.AcceptBMC, by s
 		want := resource.BMCTLS{Fingerprint: r.Fingerprint, CA: r.CA, Legacy: r.LegacyTLS}
 		switch {
 		case !b.Pending() && b.Spec.CredentialsRef == r.CredentialsRef && b.Spec.TLS == want:
-			return b, nil
+			if known {
+				return b, nil
+			}
+			if err = c.cfg.Store.Objects.Current(ctx); err == nil || protocol.CodeOf(err) == protocol.CodeConflict && try < store.Tries {
+				known = err == nil
+				continue
+			}
+			return nil, err
 		case !b.Pending():
 			return nil, protocol.Errorf(protocol.CodeConflict, op, "BMC %q is accepted already, with other credentials or another pin", name).
 				WithHint("change those with rackctl apply; rackctl get bmc %s -o yaml shows it", name)
@@ -86,6 +94,7 @@ func (c *Room) sameMAC(b *resource.BMC) string {
 // conflict, unavailable and timeout.
 func (c *Room) AcceptServer(ctx context.Context, name string, r api.AcceptServer, by string) (*resource.Server, error) {
 	const op = "accept server"
+	known := false // that it is accepted already is so in the store
 	for try := 1; ; try++ {
 		s, err := store.Get[*resource.Server](c.cfg.Store.Objects, name)
 		if err != nil {
@@ -100,7 +109,14 @@ func (c *Room) AcceptServer(ctx context.Context, name string, r api.AcceptServer
 			return nil, protocol.Errorf(protocol.CodeConflict, op, "server %q shows another identity now, %s", name, rep.Identity).
 				WithHint("look at it again, then accept it")
 		case s.Status.AcceptedIdentity == r.Identity:
-			return s, nil
+			if known {
+				return s, nil
+			}
+			if err = c.cfg.Store.Objects.Current(ctx); err == nil || protocol.CodeOf(err) == protocol.CodeConflict && try < store.Tries {
+				known = err == nil
+				continue
+			}
+			return nil, err
 		}
 		s.Status.AcceptedIdentity = r.Identity
 		err = c.cfg.Store.Objects.Put(ctx, s)

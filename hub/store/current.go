@@ -36,6 +36,22 @@ func (co *core) current(ctx context.Context) error {
 	return nil
 }
 
+// Current waits until this hub knows all that was in the store when it was called, where several hubs share it: for who is
+// to say that nothing is to be done, and looks once more then. The codes are unavailable, timeout, and conflict where
+// another hub was faster: it is tried again.
+func (objs *Objects) Current(ctx context.Context) error { return objs.core.current(ctx) }
+
+// knows has what this hub knows be what is in the store, for an answer for which nothing is written: the caller looks once
+// more when it is. It is false where another hub was faster with its mark. The codes are those of current, and conflict
+// where that was so too often.
+func (co *core) knows(ctx context.Context, try int) (bool, error) {
+	err := co.current(ctx)
+	if err != nil && !co.again(ctx, err, try) {
+		return false, err
+	}
+	return err == nil, nil
+}
+
 // reached waits until what was written up to a revision has come, and reports whether it has before ctx ended.
 func (co *core) reached(ctx context.Context, revision uint64) bool {
 	there := func() bool { return co.mirror.position() >= revision }

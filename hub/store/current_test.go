@@ -10,38 +10,7 @@ import (
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
 	"rackboot/protocol/resource"
-	"rackboot/state"
 )
-
-// deafKV is a store whose watch brings nothing while it is deaf, as to a hub that was stopped.
-type deafKV struct {
-	*storetest.Memory
-	hears chan struct{} // closed once it hears again
-}
-
-func (k *deafKV) Watch(ctx context.Context, prefix string, after uint64) (<-chan []state.Entry, error) {
-	from, err := k.Memory.Watch(ctx, prefix, after)
-	if err != nil {
-		return nil, err
-	}
-	out := make(chan []state.Entry)
-	go func() {
-		defer close(out)
-		for change := range from {
-			select {
-			case <-k.hears:
-			case <-ctx.Done():
-				return
-			}
-			select {
-			case out <- change:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return out, nil
-}
 
 // What a hub is asked for is there, as far as it knows, and was removed through another hub meanwhile: that it is there
 // already is said only of what is, and what is not is made. A hub that hears nothing says so.
@@ -77,7 +46,7 @@ func TestWhatIsThereIsInTheStore(t *testing.T) {
 		for hearsAgain, wait := range map[string]time.Duration{"after 3 s": 3 * time.Second, "never": time.Hour} {
 			t.Run(name+" "+hearsAgain, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					k := &deafKV{Memory: storetest.NewMemory(), hears: make(chan struct{})}
+					k := storetest.NewDeaf()
 					ctx, stop := context.WithCancel(t.Context())
 					defer stop()
 					s, err := Open(ctx, Config{KV: k, Log: k.Memory, Clock: time.Now, NewID: rand.Text})
@@ -103,7 +72,7 @@ func TestWhatIsThereIsInTheStore(t *testing.T) {
 						t.Fatalf("there were %d", n)
 					}
 					began := time.Now()
-					hears := time.AfterFunc(wait, func() { close(k.hears) })
+					hears := time.AfterFunc(wait, func() { close(k.Hears) })
 					defer hears.Stop()
 					err = row.ask(ctx, s)
 					took := time.Since(began)
@@ -130,4 +99,118 @@ func remove[T resource.Object](ctx context.Context, s *Store) (int, error) {
 		}
 	}
 	return len(all), nil
+}
+
+// What a hub is told to delete is being deleted, as far as it knows, and was made anew through another hub meanwhile: that
+// it goes already is said only of what goes, and what does not is deleted. The same word on a maintenance is one on that
+// maintenance alone.
+func TestWhatGoesGoesInTheStore(t *testing.T) {
+	maintenance := func() *resource.Maintenance {
+		m := &resource.Maintenance{Spec: resource.MaintenanceSpec{ServerRef: resource.Ref{Name: "n1"}, Reason: "BIOS", Boot: resource.MaintenanceBoot{Image: "r/fw:1"}}}
+		m.Metadata.Name = "m1"
+		m.Default()
+		return m
+	}
+	word := resource.MaintenanceApproval{By: "owner", Reason: "tonight"}
+	for name, row := range map[string]struct {
+		made func() resource.Object
+		put  func(o resource.Object) // how the hub has it
+		ask  func(ctx context.Context, s *Store) error
+		done func(s *Store) bool // whether what was asked for is so
+	}{
+		"a claim": {
+			made: func() resource.Object { return storetest.Claim("c1", "n1") },
+			ask: func(ctx context.Context, s *Store) error {
+				_, err := s.Delete(ctx, resource.KindClaim, "c1")
+				return err
+			},
+			done: func(s *Store) bool {
+				c, err := Get[*resource.Claim](s.Objects, "c1")
+				return err == nil && c.Metadata.DeletedAt != nil
+			},
+		},
+		"a maintenance": {
+			made: func() resource.Object { return maintenance() },
+			put:  func(o resource.Object) { o.(*resource.Maintenance).Status.State = resource.MaintenanceActive },
+			ask: func(ctx context.Context, s *Store) error {
+				_, err := s.Delete(ctx, resource.KindMaintenance, "m1")
+				return err
+			},
+			done: func(s *Store) bool {
+				m, err := Get[*resource.Maintenance](s.Objects, "m1")
+				return err == nil && m.Metadata.DeletedAt != nil
+			},
+		},
+		"a word on a maintenance": {
+			made: func() resource.Object { return maintenance() },
+			ask: func(ctx context.Context, s *Store) error {
+				_, err := s.Maintenances.Judge(ctx, "m1", word)
+				return err
+			},
+			done: func(s *Store) bool {
+				m, err := Get[*resource.Maintenance](s.Objects, "m1")
+				return err == nil && m.Status.Approval != nil
+			},
+		},
+	} {
+		for hearsAgain, wait := range map[string]time.Duration{"after 3 s": 3 * time.Second, "never": time.Hour} {
+			t.Run(name+" "+hearsAgain, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					k := storetest.NewDeaf()
+					ctx, stop := context.WithCancel(t.Context())
+					defer stop()
+					s, err := Open(ctx, Config{KV: k, Log: k.Memory, Clock: time.Now, NewID: rand.Text})
+					if err != nil {
+						t.Fatal(err)
+					}
+					go func() { _ = s.Run(ctx) }() // it returns nil
+					makes := func(s *Store) {
+						t.Helper()
+						o := row.made()
+						if _, err := s.Sets.Apply(ctx, []resource.Object{o}, ApplyOptions{By: "ops"}); err != nil {
+							t.Fatal(err)
+						}
+						if row.put == nil {
+							return
+						}
+						m, err := Get[*resource.Maintenance](s.Objects, o.Head().Metadata.Name)
+						if err != nil {
+							t.Fatal(err)
+						}
+						row.put(m)
+						if err := s.Objects.Put(ctx, m); err != nil {
+							t.Fatal(err)
+						}
+					}
+					if _, err := s.Sets.Apply(ctx, storetest.Site(), ApplyOptions{}); err != nil {
+						t.Fatal(err)
+					}
+					makes(s)
+					if err := row.ask(ctx, s); err != nil || !row.done(s) {
+						t.Fatalf("%v", err)
+					}
+					s.Units.Share()
+					other := openOn(t, k.Memory)
+					for _, o := range []func(context.Context, *Store) (int, error){remove[*resource.Claim], remove[*resource.Maintenance]} {
+						if _, err := o(ctx, other); err != nil {
+							t.Fatal(err)
+						}
+					}
+					makes(other)
+					began := time.Now()
+					hears := time.AfterFunc(wait, func() { close(k.Hears) })
+					defer hears.Stop()
+					err = row.ask(ctx, s)
+					took, done := time.Since(began), row.done(openOn(t, k.Memory))
+					if wait < currentWait {
+						if err != nil || !done || took < wait {
+							t.Errorf("after %s: %v, done: %v", took, err, done)
+						}
+					} else if protocol.CodeOf(err) != protocol.CodeUnavailable || done || took > currentWait+time.Second {
+						t.Errorf("after %s: %v, done: %v", took, err, done)
+					}
+				})
+			})
+		}
+	}
 }

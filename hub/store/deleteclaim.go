@@ -41,6 +41,7 @@ func (cs *Claims) Delete(ctx context.Context, name string, r HoldRelease, guards
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "the reason is longer than %d bytes", maxReason).
 			WithHint("say it shorter")
 	}
+	known := cs.core.alone() // that it goes already is so in the store
 	for try := 1; ; try++ {
 		claim, err := Get[*resource.Claim](cs.objects, name)
 		if err != nil {
@@ -56,7 +57,13 @@ func (cs *Claims) Delete(ctx context.Context, name string, r HoldRelease, guards
 		goes := claim.Metadata.DeletedAt != nil
 		switch mayDelete(goes, len(holds) > 0, r.Reason != "", foreign(holds, r.By) != nil, r.BreakGlass) {
 		case deleteNothing:
-			return claim, nil
+			if known {
+				return claim, nil
+			}
+			if known, err = cs.core.knows(ctx, try); err != nil {
+				return nil, err
+			}
+			continue
 		case deleteConflict:
 			return nil, protocol.Errorf(protocol.CodeConflict, op, "server %q is held off by %s", claim.Status.Server, named(holds)).
 				WithHint("let their owners release them first, or release them all with it: rackctl delete claim %s --release-holds REASON", name)

@@ -51,10 +51,9 @@ func (hs *Holds) Create(ctx context.Context, h *resource.Hold) (*resource.Hold, 
 		case err == nil && old != nil && known:
 			return old, nil
 		case err == nil && old != nil:
-			if err = hs.core.current(ctx); err != nil && !hs.core.again(ctx, err, try) {
+			if known, err = hs.core.knows(ctx, try); err != nil {
 				return nil, err
 			}
-			known = err == nil
 		case err == nil:
 			hs.core.logger.Info("hold accepted", "hold", hold.Metadata.Name, "server", hold.Spec.Server, "mode", hold.Spec.Mode, "by", hold.Spec.Owner)
 			return hold, nil

@@ -33,6 +33,7 @@ func (ms *Maintenances) Judge(ctx context.Context, name string, word resource.Ma
 	if word.Reason = strings.TrimSpace(word.Reason); word.Reason == "" || len(word.Reason) > maxReason {
 		return nil, protocol.Errorf(protocol.CodeInvalid, op, "say in 1 to %d bytes why", maxReason).WithHint("add --reason")
 	}
+	known := ms.core.alone() // that it was said already is so in the store
 	for try := 1; ; try++ {
 		m, err := Get[*resource.Maintenance](ms.objects, name)
 		if err != nil {
@@ -43,7 +44,13 @@ func (ms *Maintenances) Judge(ctx context.Context, name string, word resource.Ma
 			return nil, protocol.Errorf(protocol.CodeConflict, op, "maintenance %s has begun", name).
 				WithHint("to end it: rackctl delete maintenance %s", name)
 		case was != nil && was.Denied == word.Denied && was.By == word.By && was.Reason == word.Reason && was.Generation == m.Metadata.Generation:
-			return m, nil
+			if known {
+				return m, nil
+			}
+			if known, err = ms.core.knows(ctx, try); err != nil {
+				return nil, err
+			}
+			continue
 		}
 		word.At, word.Generation = ms.core.clock().UTC(), m.Metadata.Generation
 		m.Status.Approval = &word
@@ -59,6 +66,7 @@ func (ms *Maintenances) Judge(ctx context.Context, name string, word resource.Ma
 
 // delete removes a maintenance, or marks one that has the server.
 func (ms *Maintenances) delete(ctx context.Context, name string, guards ...Guard) (resource.Object, error) {
+	known := ms.core.alone() // that it goes already is so in the store
 	for try := 1; ; try++ {
 		m, err := Get[*resource.Maintenance](ms.objects, name)
 		if err != nil {
@@ -69,7 +77,13 @@ func (ms *Maintenances) delete(ctx context.Context, name string, guards ...Guard
 		}
 		switch {
 		case m.Metadata.DeletedAt != nil:
-			return m, nil
+			if known {
+				return m, nil
+			}
+			if known, err = ms.core.knows(ctx, try); err != nil {
+				return nil, err
+			}
+			continue
 		case m.Status.State == resource.MaintenanceActive:
 			now := ms.core.clock().UTC()
 			m.Metadata.DeletedAt = &now

@@ -14,9 +14,9 @@ func hubFaults() []fault {
 	return slices.Concat(hubKills(), hubCuts(), hubClocks())
 }
 
-// smallFaults are the names of those of several hubs that a few minutes have time for.
+// smallFaults are the names of those of several hubs that each commit has time for.
 func smallFaults() []string {
-	return []string{"kill-owner", "kill-leader", "stop-owner", "cut-owner-nodes", "roll"}
+	return []string{"kill-owner", "kill-leader", "stop-owner", "cut-owner-nodes"}
 }
 
 // away is for how long something is away that another one is to take over from: what is dead after five seconds, and
@@ -168,10 +168,7 @@ func roll(ctx context.Context, s *rig.Site, v *rig.Server) error {
 // hubCuts part each two that speak, both ways and one way: hubs and nodes, hubs and the broker, nodes and nodes, the
 // agent and the broker.
 func hubCuts() (out []fault) {
-	mend := func(_ context.Context, s *rig.Site, _ *rig.Server) error {
-		s.Broker.Mend()
-		return s.Several.Mend()
-	}
+	mend := func(_ context.Context, s *rig.Site, _ *rig.Server) error { return s.Mend() }
 	hub := func(name, damages string, which func(owner, other *rig.Hub) *rig.Hub, way rig.Way, wires func(h *rig.Hub) []*rig.Wire) fault {
 		return fault{
 			name: name, damages: damages, last: away,
@@ -216,17 +213,40 @@ func hubCuts() (out []fault) {
 				heal: mend,
 			})
 	}
+	agent := func(name, damages string, last time.Duration, cut func(s *rig.Site) error) fault {
+		return fault{
+			name: name, damages: damages, last: last, heal: mend,
+			inject: func(_ context.Context, s *rig.Site, _ *rig.Server) error { return cut(s) },
+		}
+	}
 	return append(out,
 		hub("cut-owner-all", "the network between the hub that works and everything but operators", owns, rig.Both, all),
 		hub("cut-other-nodes", "the network between a hub that does not work and all nodes", idles, rig.Both, nodes),
+		hub("cut-other-broker", "the network between a hub that does not work and the broker", idles, rig.Both, broker),
 		fault{
-			name: "cut-agent", damages: "the network between the agent and the broker", last: 2500 * time.Millisecond,
-			inject: func(_ context.Context, s *rig.Site, _ *rig.Server) error {
-				s.Broker.Cut()
-				return nil
+			name: "cut-owner-leader", damages: "the network between the hub that works and the node that leads the stream, alone", last: away, heal: mend,
+			inject: func(ctx context.Context, s *rig.Site, _ *rig.Server) error {
+				leader, _, err := s.Leader(ctx)
+				if err != nil {
+					return err
+				}
+				return strikeHub(ctx, s, owns, func(h *rig.Hub) error { return h.Nodes[slices.Index(s.Several.Nodes, leader)].CutWay(rig.Both) })
 			},
-			heal: mend,
-		})
+		},
+		fault{
+			name: "cut-node", damages: "the network between another node and the nodes", last: away, heal: mend,
+			inject: func(ctx context.Context, s *rig.Site, _ *rig.Server) error {
+				_, other, err := strikeNode(ctx, s)
+				if err != nil {
+					return err
+				}
+				return s.Several.Part(other, rig.Both)
+			},
+		},
+		agent("cut-agent", "the network between the agent and the broker", 2500*time.Millisecond, func(s *rig.Site) error { return s.Broker.CutWay(rig.Both) }),
+		agent("cut-agent-out", "the network between the agent and the broker: what it sends", away, func(s *rig.Site) error { return s.Broker.CutWay(rig.Out) }),
+		agent("cut-agent-in", "the network between the agent and the broker: what it is sent", away, func(s *rig.Site) error { return s.Broker.CutWay(rig.Back) }),
+		agent("cut-agent-api", "the network between the agent and the API of all hubs", away, func(s *rig.Site) error { return s.HubAPI.CutWay(rig.Both) }))
 }
 
 // hubClocks step a hub's clock by a minute. The hub that works is killed meanwhile, where another one's is wrong: what
@@ -271,7 +291,7 @@ func hubClocks() (out []fault) {
 	return out
 }
 
-// isSmall reports whether a fault is one that each commit has time for.
+// isSmall reports whether a fault is one of smallFaults.
 func isSmall(f fault) bool {
 	return slices.Contains(smallFaults(), f.name)
 }

@@ -39,7 +39,7 @@ func storms(args []string) int {
 	f.StringVar(&only, "faults", "", "beginnings of the faults' names, separated by commas; all if empty")
 	f.StringVar(&require, "require", "", "root: nothing is skipped for want of it; rows: every row is exercised")
 	f.IntVar(&c.hubs, "hubs", 1, "how many hubs; of two or more, those share a store of three nats-servers and a mosquitto, and the faults are theirs")
-	f.BoolVar(&c.small, "small", false, "of several hubs: five faults, in a few minutes")
+	f.BoolVar(&c.small, "small", false, "of several hubs: four faults, each once, in a minute and a half; -for counts for nothing")
 	f.BoolVar(&c.keep, "keep", false, "keep logs and state")
 	f.BoolVar(&c.verbose, "v", false, "print each operation")
 	if err := f.Parse(args); err != nil {
@@ -58,6 +58,9 @@ func storms(args []string) int {
 	}
 	if c.hubs < 1 || c.hubs > hubsMost || c.small && c.hubs == 1 {
 		return fail(fmt.Errorf("-hubs is 1 to %d, and -small of 2 or more", hubsMost))
+	}
+	if c.small {
+		c.last = 0
 	}
 	if only != "" {
 		c.faults = strings.Split(only, ",")

@@ -231,32 +231,38 @@ func (o *operator) runs(ctx context.Context) bool {
 	return until(ctx, waitFor, func() bool { s := o.polls.server(o.server); return s != nil && (s.on || s.unexpected) })
 }
 
-// call runs rackctl once and notes what was asked and answered. It is not ended with ctx:
-// what was begun has an outcome.
+// call asks for something of its server, and notes what was asked and answered.
 func (o *operator) call(ctx context.Context, within time.Duration, op judge.Op, args ...string) judge.Op {
 	o.gate.RLock()
 	defer o.gate.RUnlock()
+	op.Server = o.server
+	op = ask(ctx, o.site, within, op, args...)
+	o.book.add(op)
+	if op.Kind == judge.OpReboot || op.Kind == judge.OpResume {
+		o.polls.follow(op.Target)
+	}
+	return op
+}
+
+// ask runs rackctl once, and returns what was asked and answered. It is not ended with ctx: what was begun has an
+// outcome.
+func ask(ctx context.Context, site *rig.Site, within time.Duration, op judge.Op, args ...string) judge.Op {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
-	op.Server, op.Begun = o.server, powerlog.Now()
-	out, errs, code := o.site.Rackctl(ctx, args...)
+	op.Begun = powerlog.Now()
+	out, errs, code := site.Rackctl(ctx, args...)
 	op.Ended, op.Result = powerlog.Now(), told(code)
 	if op.Fenced && op.Result != judge.Accepted {
 		// The hold may be there, only its proof was not.
 		op.Fenced, op.Result = false, judge.Unknown
 	}
 	if op.Result == judge.Accepted {
-		// kind/name, and of an apply what became of it
-		_, name, _ := strings.Cut(strings.Fields(out + " ")[0], "/")
-		if op.Target == "" {
-			op.Target = name
+		// kind/name, and of an apply what became of it; an export prints nothing
+		if words := strings.Fields(out); len(words) > 0 && op.Target == "" {
+			_, op.Target, _ = strings.Cut(words[0], "/")
 		}
 	} else {
 		op.Why, op.Raw = strings.TrimSpace(errs), code == protocol.CodeInternal.ExitCode()
-	}
-	o.book.add(op)
-	if op.Kind == judge.OpReboot || op.Kind == judge.OpResume {
-		o.polls.follow(op.Target)
 	}
 	return op
 }

@@ -85,6 +85,7 @@ type storm struct {
 	recoveries []judge.Recovery
 	probes     []judge.Probe
 	heads      []judge.Heads
+	clerk      *clerk       // of several hubs
 	gate       sync.RWMutex // who holds it for writing has the operators wait
 	mu         sync.Mutex   // of out
 }
@@ -228,11 +229,23 @@ func (s *storm) history(ctx context.Context, p plan) (judge.History, error) {
 	for _, o := range s.workers() {
 		work.Go(func() { o.claim(ctx) })
 	}
+	var unowned error
+	if s.hubs > 1 {
+		work.Go(func() { _, _, unowned = s.site.Owner(ctx) }) // which hub works where all live is known from now on
+	}
 	work.Wait()
+	if unowned != nil {
+		return judge.History{}, unowned
+	}
 	working, stopWorking := context.WithCancel(ctx)
 	defer stopWorking()
 	for _, o := range s.workers() {
 		work.Go(func() { o.work(working) })
+	}
+	if s.hubs > 1 {
+		s.clerk = &clerk{site: s.site, book: s.book}
+		work.Go(func() { s.clerk.work(working, s.clerk.upload) })
+		work.Go(func() { s.clerk.work(working, s.clerk.export) })
 	}
 	pause(ctx, 3*time.Second)
 	s.say("the storm begins")
@@ -290,7 +303,11 @@ func (s *storm) group(ctx context.Context) error {
 func (s *storm) blow(ctx context.Context, p plan) error {
 	end := time.Now().Add(s.last)
 	if s.hubs > 1 {
-		for range calmProbes {
+		probes := calmProbes
+		if s.small {
+			probes = 1
+		}
+		for range probes {
 			s.measure(ctx, calm, 0)
 		}
 	}
@@ -476,6 +493,9 @@ func (s *storm) rest(ctx context.Context) (judge.History, error) {
 	}
 	h := judge.History{Machines: map[string][]powerlog.Entry{}, Quiet: true, Recoveries: s.recoveries}
 	s.verify(ctx)
+	if s.clerk != nil {
+		h.Files = s.clerk.files(ctx)
+	}
 	if err := s.polls.once(ctx); err != nil {
 		return h, fmt.Errorf("the last poll: %w", err)
 	}

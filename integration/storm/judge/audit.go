@@ -24,7 +24,7 @@ func audit(h History, v *Verdict) {
 			v.broken(AuditWhole, "", o.Ended, "the audit log does not fit together: "+o.Why)
 		case o.Kind == OpVerify && o.Result == Accepted:
 			v.tested(AuditWhole, "", o.Begun, o.Ended)
-		case o.Kind == OpVerify || o.Result != Accepted || !h.AuditRead:
+		case o.AuditOp == "" || o.Result != Accepted || !h.AuditRead:
 		default:
 			v.tested(AuditWhole, o.Server, o.Begun, o.Ended)
 			k := key{o.AuditOp, o.AuditTarget}

@@ -44,6 +44,8 @@ const (
 	OpAdopt   OpKind = "adopt"   // let the server be installed over what it may have
 	OpRollout OpKind = "rollout" // apply a group with another image
 	OpVerify  OpKind = "verify"  // the audit log was read and checked
+	OpUpload  OpKind = "upload"  // upload an archive under a name, in the place of the one that has it
+	OpExport  OpKind = "export"  // write the audit logs of all hubs to a file
 )
 
 // Result is what the operator was told.
@@ -71,6 +73,8 @@ type Op struct {
 	Fenced bool
 	// Retry is of OpResume: the first boot is tried anew, though its grant is used up.
 	Retry bool
+	// Digest is of OpUpload: that of the archive.
+	Digest string
 	// AuditOp and AuditTarget are those of its entry in the audit log.
 	AuditOp, AuditTarget string
 	Why                  string // of what failed, for people
@@ -149,6 +153,8 @@ type History struct {
 	Hubs   int
 	Agents []Heads
 	Probes []Probe
+	// Files are what each hub had of uploaded files at the end, by the hub's name and the file's.
+	Files map[string]map[string]File
 }
 
 // Violation is a broken promise.
@@ -194,6 +200,7 @@ func Judge(h History) Verdict {
 	recoveries(h, &v)
 	if h.Hubs > 1 {
 		several(h, &v)
+		uploads(h, &v)
 	}
 	return v
 }

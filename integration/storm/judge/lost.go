@@ -34,7 +34,7 @@ func lost(h History, v *Verdict) {
 			lostClaim(h, o, v)
 		case OpUnclaim:
 			lostUnclaim(h, o, v)
-		case OpVerify, OpRollout, OpAdopt:
+		case OpVerify, OpRollout, OpAdopt, OpUpload, OpExport:
 		}
 	}
 	lostServers(h, v)

@@ -32,6 +32,7 @@ type Several struct {
 	// Struck is the hub that a fault has struck.
 	Struck *Hub
 
+	home *Hub // that works whenever all live, once that was seen
 	door *door
 }
 
@@ -140,7 +141,7 @@ func (s *Site) prepareSeveral() (err error) {
 	}
 	first := m.Hubs[0]
 	s.Hub, s.HubDisk, s.HubClock = first.Process, first.Disk, first.Clock
-	for _, w := range m.wires() {
+	for _, w := range append(m.wires(), s.Broker, s.HubAPI) {
 		w.filter = s.filter
 	}
 	m.door, err = newDoor(s.ports["api"], m.Hubs)
@@ -153,9 +154,12 @@ func hubFile(s *Site, h *Hub) string {
 	for _, w := range h.Nodes {
 		urls = append(urls, fmt.Sprintf("%q", "nats://"+w.listener.Addr().String()))
 	}
-	return fmt.Sprintf("dataDir: %s\napi: %s\nmetrics: %s\nnames: [127.0.0.1]\nendpoints:\n  api: [\"https://%s\"]\nbroker:\n  url: \"mqtts://%s\"\n  agents: \"mqtts://%s\"\n  caFile: %s\nstore:\n  nats:\n    urls: [%s]\n    replicas: %d\n    name: %s\n",
-		h.data(), h.api, h.metrics, s.ports["api-wire"], h.Broker.listener.Addr(), s.ports["mqtt-wire"], s.path("broker.pem"), strings.Join(urls, ", "), servers, h.Name)
+	return fmt.Sprintf("dataDir: %s\napi: %s\nmetrics: %s\nnames: [127.0.0.1]\nendpoints:\n  api: [\"https://%s\"]\nbroker:\n  url: \"mqtts://%s\"\n  agents: \"mqtts://%s\"\n  caFile: %s\nstore:\n  nats:\n    urls: [%s]\n    replicas: %d\n    name: %s\nisos: {quotaMiB: %d, minFreeMiB: 1}\n",
+		h.data(), h.api, h.metrics, s.ports["api-wire"], h.Broker.listener.Addr(), s.ports["mqtt-wire"], s.path("broker.pem"), strings.Join(urls, ", "), servers, h.Name, uploadsMiB)
 }
+
+// uploadsMiB is the room for uploaded files, on a hub's disk and on each server of the store.
+const uploadsMiB = 128
 
 // startSeveral starts the nodes, the first hub, which makes the keys of all, the broker, which lets in who has a
 // certificate of that, and the other hubs.
@@ -271,15 +275,16 @@ func (h *Hub) Units(ctx context.Context) (int, error) {
 	return 0, fmt.Errorf("%s does not say how many units it works", h.Name)
 }
 
-// settledAfter is for how long a hub works before it is taken for the one that will: one that has come back is given
-// what it had after seven seconds.
+// settledAfter is for how long a hub works before it is taken for the one that does whenever all live: one that has come
+// is given what is its own after seven seconds.
 const settledAfter = 8 * time.Second
 
-// Owner is the hub that works, and another one. It waits until one has for a while.
+// Owner is the hub that works, and another one. It waits until that is the one that does whenever all live; the first
+// time, when all live, that is found out.
 func (s *Site) Owner(ctx context.Context) (owner, other *Hub, err error) {
 	var was *Hub
 	var since time.Time
-	err = s.await(ctx, "a hub that goes on to work", func(ctx context.Context) error {
+	err = s.await(ctx, "the hub that goes on to work", func(ctx context.Context) error {
 		owner, other = nil, nil
 		for _, h := range s.Several.Hubs {
 			n, err := h.Units(ctx)
@@ -295,6 +300,12 @@ func (s *Site) Owner(ctx context.Context) (owner, other *Hub, err error) {
 		if owner == nil || other == nil {
 			return errors.New("no hub works both the rack and the site")
 		}
+		if home := s.Several.home; home != nil {
+			if owner != home {
+				return fmt.Errorf("%s works, and %s is to", owner.Name, home.Name)
+			}
+			return nil
+		}
 		if owner != was {
 			was, since = owner, time.Now()
 		}
@@ -303,6 +314,9 @@ func (s *Site) Owner(ctx context.Context) (owner, other *Hub, err error) {
 		}
 		return nil
 	})
+	if err == nil {
+		s.Several.home = owner
+	}
 	return owner, other, err
 }
 
@@ -372,9 +386,9 @@ func (m *Several) Part(n *Node, way Way) error {
 	return err
 }
 
-// Mend mends every wire.
-func (m *Several) Mend() (err error) {
-	for _, w := range m.wires() {
+// Mend mends every wire of a site of several hubs.
+func (s *Site) Mend() (err error) {
+	for _, w := range append(s.Several.wires(), s.Broker, s.HubAPI) {
 		err = errors.Join(err, w.mend())
 	}
 	return err
