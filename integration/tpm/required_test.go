@@ -56,7 +56,7 @@ func TestAttestedIsRequired(t *testing.T) {
 	own, other := manufacture(t), manufacture(t)
 	raw, log, expect := recordedBoot(t)
 	q := &requiring{attesting: &attesting{expect: expect}}
-	q.served = serve(t, enrol.Authorities{}, func(_ *served, c *httpboot.Config) { c.Attestation, c.Evidence = q, q })
+	q.served = serve(t, enrol.Authorities{}, func(_ *served, c *httpboot.Config) { c.Attestation, c.Files = q, q })
 	own.boot(log)
 	other.boot(log)
 	good := filepath.Join(t.TempDir(), "log")
@@ -77,8 +77,8 @@ func TestAttestedIsRequired(t *testing.T) {
 		state resource.AttemptState
 		code  attest.Code
 	}{
+		{"no quote", own, good + "-none", nil, resource.AttemptFetched, "no-quote"}, // first: all have one token, and what was proved by it stays
 		{"its own TPM", own, good, nil, resource.AttemptSucceeded, ""},
-		{"no quote", own, good + "-none", nil, resource.AttemptFetched, "no-quote"},
 		{"a forged signature", own, good, forged, resource.AttemptFetched, attest.BadSignature},
 		{"another TPM", other, good, nil, resource.AttemptFetched, attest.WrongKey},
 		{"its own TPM again", own, good, nil, resource.AttemptSucceeded, ""},

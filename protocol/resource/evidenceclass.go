@@ -78,15 +78,3 @@ func checkEvidence(f *fields, path string, c EvidenceClass, p Purpose) {
 	}
 	oneOf(f, path, c, EvidenceOf(p)...)
 }
-
-// checkProvable reports what keeps each discovery of a rack from being attested, which it requires.
-func (r *Rack) checkProvable(f *fields) {
-	d := r.Spec.Discovery
-	switch {
-	case r.Spec.RequireEvidence != EvidenceAttested:
-	case d == nil:
-		f.Add("spec.requireEvidence", "attested is of discoveries, and the rack has none: give it spec.discovery, or require observed")
-	case d.BootEnv != nil:
-		f.Add("spec.requireEvidence", "the boot of a boot environment is never attested: give spec.discovery an image that is a unified kernel image, or require observed")
-	}
-}
