@@ -77,6 +77,15 @@ func (c BootChain) Digest(name string) (digest string, ok bool) {
 	return c.Files[i].Digest, true
 }
 
+// Unified is the digest of the unified kernel image that firmware itself starts; ok says that there is one, and which is
+// known. A file of a boot environment is not known by its digest.
+func (c BootChain) Unified() (digest string, ok bool) {
+	if c.Kind != ChainUKI {
+		return "", false
+	}
+	return c.Digest(c.First)
+}
+
 // scripted says whether the machine boots by a script or configuration that is
 // rendered for it.
 func (c BootChain) scripted() bool { return c.Kind == ChainGRUB || c.Kind == ChainIPXE }

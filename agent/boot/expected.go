@@ -21,11 +21,10 @@ type expected struct {
 
 // of is what the server of an attempt is to have booted; why says by code that it is not known.
 func (e *expected) of(blobs *blob.Store, a *decide.Attempt) (x attest.Expectation, why attest.Code, err error) {
-	c := a.Order.Chain
-	if c == nil || c.Kind != protocol.ChainUKI {
+	if a.Order.Chain == nil {
 		return x, tpm.OtherChain, nil
 	}
-	digest, ok := c.Digest(c.First)
+	digest, ok := a.Order.Chain.Unified()
 	if !ok {
 		return x, tpm.OtherChain, nil
 	}

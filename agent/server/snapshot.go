@@ -77,7 +77,8 @@ func (s *steps) private(in message.ServerIntent) (p decide.Private) {
 		can = &abilities{media: true, uri: true} // nothing is sent before it is known
 	}
 	base, ok := s.cfg.Boot.HostBase(in.Segment)
-	p.URL = ok && can.uri && strings.HasPrefix(base, "https://")
+	p.Sealed = ok && strings.HasPrefix(base, "https://")
+	p.URL = p.Sealed && can.uri
 	way, err := s.cfg.Boot.MediaWay(in)
 	p.Medium = err == nil && can.media && way.Private
 	p.Diverted = s.cfg.Boot.Diverted(in.Segment)

@@ -62,7 +62,7 @@ func (g *claimed) evidence(s *scrape) {
 			ways[status.WayOf(b, report)]++
 		}
 	}
-	for _, class := range resource.EvidenceClasses() {
+	for _, class := range resource.EvidenceOf(resource.PurposeClaim) {
 		s.gauge(g.classes, float64(classes[class]), string(class))
 	}
 	for _, way := range resource.SecretsWays() {

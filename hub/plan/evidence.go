@@ -24,7 +24,26 @@ func setEvidence(f Fleet, in *message.ServerIntent, c *resource.Claim) {
 		rack = r.Spec
 	}
 	in.Boot.Secrets = secretsRule(claim.Secrets, group.Secrets, rack.Secrets)
-	in.Boot.RequireEvidence = cmp.Or(claim.RequireEvidence, group.RequireEvidence, rack.RequireEvidence)
+	in.Boot.RequireEvidence = evidenceRule(claim.RequireEvidence, group.RequireEvidence, rack.RequireEvidence, in.Owner.Kind.Or())
+}
+
+// evidenceRule says what evidence a boot requires. The first row that fits decides.
+//
+//	claim    | group    | rack     | purpose   | requires
+//	reported | *        | *        | *         | reported
+//	observed | *        | *        | *         | observed
+//	none     | reported | *        | *         | reported
+//	none     | observed | *        | *         | observed
+//	none     | none     | attested | discovery | attested
+//	none     | none     | attested | *         | observed
+//	none     | none     | observed | *         | observed
+//	none     | none     | reported | *         | reported
+//	none     | none     | none     | *         | none
+//
+// What cannot be attested has to be the strongest that it can be where the rack requires attested.
+func evidenceRule(claim, group, rack resource.EvidenceClass, p resource.Purpose) resource.EvidenceClass {
+	can := resource.EvidenceOf(p)
+	return cmp.Or(claim, group, rack).AtMost(can[len(can)-1])
 }
 
 // secretsRule says how secrets go. The first row that fits decides.

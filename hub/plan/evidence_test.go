@@ -24,6 +24,23 @@ func TestSecretsTable(t *testing.T) {
 	})
 }
 
+func TestEvidenceTable(t *testing.T) {
+	word := func(s string) resource.EvidenceClass {
+		if s == "none" {
+			return ""
+		}
+		return resource.EvidenceClass(s)
+	}
+	own := append(doctable.Words(resource.EvidenceOf(resource.PurposeClaim)...), "none")
+	racks := append(doctable.Words(resource.EvidenceClasses()...), "none")
+	doctable.Of(t, "evidence.go", "evidenceRule").HoldOne(t, [][]string{own, own, racks, doctable.Words(resource.Purposes()...)}, func(in []string) string {
+		if got := evidenceRule(word(in[0]), word(in[1]), word(in[2]), resource.Purpose(in[3])); got != "" {
+			return string(got)
+		}
+		return "none"
+	})
+}
+
 // TestEvidenceTravels: the claim's choice is before its group's, that before its rack's, and
 // all reach the agent with the configuration that it has already. A maintenance has the rack's.
 func TestEvidenceTravels(t *testing.T) {
@@ -52,6 +69,9 @@ func TestEvidenceTravels(t *testing.T) {
 	}{
 		{"nobody chose", func(*Fleet, *resource.Claim, *resource.Server) {}, "", ""},
 		{"the rack", func(f *Fleet, _ *resource.Claim, _ *resource.Server) { rack(f) }, resource.SecretsSegment, resource.EvidenceReported},
+		{"a rack whose discoveries are attested", func(f *Fleet, _ *resource.Claim, _ *resource.Server) {
+			f.Racks[0].Spec.RequireEvidence = resource.EvidenceAttested
+		}, "", resource.EvidenceObserved},
 		{"the group that selects it", func(f *Fleet, _ *resource.Claim, _ *resource.Server) {
 			rack(f)
 			group(f, "g", map[string]string{"a": "b"})

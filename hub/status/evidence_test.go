@@ -14,7 +14,7 @@ func TestEvidenceTable(t *testing.T) {
 		}
 		return resource.EvidenceClass(s)
 	}
-	records := append(doctable.Words(resource.EvidenceClasses()...), "none")
+	records := append(doctable.Words(resource.EvidenceOf(resource.PurposeClaim)...), "none")
 	doctable.Of(t, "evidence.go", "evidenceRule").HoldOne(t, [][]string{records, doctable.Words(wordNone, wordSaid, wordImported)}, func(in []string) string {
 		if got := evidenceRule(class(in[0]), word(in[1])); got != noEvidence {
 			return string(got)

@@ -50,20 +50,29 @@ func (a *attesting) Attest(token string, step netboot.AttestStep, body []byte) (
 	return nil, string(why), err
 }
 
-// The program enrols the TPM of its machine and attests the boot, by the log that was recorded of one. Each forgery is
-// refused by its code, and the machine is discovered all the same.
-func TestProbeAttests(t *testing.T) {
-	own, other := manufacture(t), manufacture(t)
+// recordedBoot is the log of a boot of a unified kernel image, and what is expected of that.
+func recordedBoot(t *testing.T) ([]byte, *eventlog.Log, attest.Expectation) {
+	t.Helper()
 	raw, _ := logtest.Recorded(t, logtest.Unified)
 	log, err := eventlog.Parse(raw)
 	if err != nil {
 		t.Fatal(err)
 	}
 	event := func(n int) []byte { return log.Events[n].Digest(eventlog.SHA256) }
-	a := &attesting{expect: attest.Expectation{Bank: eventlog.SHA256, Images: []attest.Item{{Name: "image", Digest: event(24)}, {Name: "kernel", Digest: event(33), Optional: true}}}}
+	expect := attest.Expectation{Bank: eventlog.SHA256, Images: []attest.Item{{Name: "image", Digest: event(24)}, {Name: "kernel", Digest: event(33), Optional: true}}}
 	for i := 25; i < 33; i += 2 {
-		a.expect.Sections = append(a.expect.Sections, pehash.Measured{Name: log.Events[i].Text(), NameDigest: event(i), Digest: event(i + 1)})
+		expect.Sections = append(expect.Sections, pehash.Measured{Name: log.Events[i].Text(), NameDigest: event(i), Digest: event(i + 1)})
 	}
+	return raw, log, expect
+}
+
+// The program enrols the TPM of its machine and attests the boot, by the log that was recorded of one. Each forgery is
+// refused by its code, and the machine is discovered all the same.
+func TestProbeAttests(t *testing.T) {
+	own, other := manufacture(t), manufacture(t)
+	raw, log, expect := recordedBoot(t)
+	event := func(n int) []byte { return log.Events[n].Digest(eventlog.SHA256) }
+	a := &attesting{expect: expect}
 	a.served = serve(t, enrol.Authorities{}, func(_ *served, c *httpboot.Config) { c.Attestation = a })
 	dir := t.TempDir()
 	file := func(name string, content []byte) string {

@@ -64,6 +64,9 @@ func (at attempts) advance() {
 		}
 		if code == resource.AttemptNoReport {
 			reason += ": it was to report " + string(a.report())
+			if why := a.tooWeak(); why != "" {
+				reason += ", and what it reported was not enough: " + why
+			}
 		}
 		at.fail(reason, code)
 		if act == ActForceOff {

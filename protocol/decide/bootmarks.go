@@ -1,6 +1,9 @@
 package decide
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Marks are what an attempt has come past. They only rise: what was once served, given or counted
 // stays so while the attempt lasts, whatever becomes of its stage.
@@ -32,3 +35,6 @@ type Marks struct {
 	// Unheeded are the reasons for which reports of its image were not heeded.
 	Unheeded []ReportVerdict `json:"unheeded,omitempty"`
 }
+
+// unheeded reports whether a report of the attempt's image was not heeded for the reason.
+func (a *Attempt) unheeded(why ReportVerdict) bool { return slices.Contains(a.Marks.Unheeded, why) }

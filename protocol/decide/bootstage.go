@@ -19,7 +19,7 @@ type Stage struct {
 	Evidence protocol.EvidenceKind `json:"evidence,omitempty"`
 	// Class is how strong the evidence of a success is; empty before.
 	Class resource.EvidenceClass `json:"class,omitempty"`
-	// Unattested is why the class of a discovery is not attested, by code; empty of others.
+	// Unattested is why a discovery is not attested whose report came, also where that was not enough, by code; empty of others.
 	Unattested string `json:"unattested,omitempty"`
 	Ending     Ending `json:"ending,omitzero"`
 	// Course is what was entered and when, in order, State the last; at most maxCourse, then the last is

@@ -165,8 +165,12 @@ func (co conditions) disputed() {
 
 // weak says while a boot waits for a report of a stronger class that a weaker one came.
 func (co conditions) weak() {
-	if a := co.d.rec.Attempted(co.s.Intent); a != nil && a.Stage.State != resource.AttemptSucceeded && slices.Contains(a.Marks.Unheeded, ReportWeak) {
-		co.d.raise(resource.CondEvidenceWeak, "")
+	a := co.d.rec.Attempted(co.s.Intent)
+	if a == nil || a.Stage.State == resource.AttemptSucceeded {
+		return
+	}
+	if why := a.tooWeak(); why != "" {
+		co.d.raise(resource.CondEvidenceWeak, "%s", why)
 	}
 }
 

@@ -57,11 +57,12 @@ func TestEnrol(t *testing.T) {
 // which a TPM is enrolled once the image can run, and not after its report. One of another rack has none.
 func TestDiscoveryEnrols(t *testing.T) {
 	for required, want := range map[resource.EvidenceClass][]EnrolVerdict{
+		resource.EvidenceAttested: {EnrolEarly, EnrolTake, EnrolUnknown},
 		resource.EvidenceObserved: {EnrolEarly, EnrolTake, EnrolUnknown},
 		resource.EvidenceReported: {EnrolSegment, EnrolSegment, EnrolUnknown},
 	} {
 		w := newWorld(t)
-		w.private = Private{Medium: true}
+		w.private, w.proof = Private{Medium: true, Sealed: true}, tpmProof{attested: true}
 		w.discover(3, false)
 		w.intent.Boot.RequireEvidence = required
 		w.poke()

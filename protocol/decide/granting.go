@@ -87,6 +87,8 @@ func (gr grants) firstFacts() firstFacts {
 	f := firstFacts{method: methodUnknown, chain: chainFits, grant: grantFit, lacks: needsNothing}
 	if n := needsOf(b); n != needsNothing && gr.through() == ThroughNothing {
 		f.lacks = n
+	} else if gr.provable() != provableYes {
+		f.lacks = needsEvidence
 	}
 	if m, known := methodNamed(b.BootPolicy.FirstBoot); known {
 		f.method = methodFor(m, gr.offers(), gr.s.MediaError != "", b.Reach == resource.ReachURI, b.BootPolicy.Network.Any() && m.instead(gr.offers()))
@@ -131,7 +133,7 @@ func (gr grants) firstBoot() {
 	case firstSecrets:
 		gr.d.raise(resource.CondSecretsWait, "first boot %s: %s", b.BootPolicy.FirstBoot, gr.s.Private.lacks(b.BootPolicy.FirstBoot))
 	case firstEvidence:
-		gr.d.raise(resource.CondEvidenceWaits, "first boot %s: %s", b.BootPolicy.FirstBoot, gr.s.Private.lacks(b.BootPolicy.FirstBoot))
+		gr.d.raise(resource.CondEvidenceWaits, "first boot %s: %s", b.BootPolicy.FirstBoot, gr.lacksEvidence())
 	case firstUnread:
 		gr.d.raise(resource.CondGrantInvalid, "%s", gr.s.GrantError)
 	case firstMissing:

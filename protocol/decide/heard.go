@@ -164,16 +164,6 @@ func (he heard) installed(e Event) {
 	he.d.happened(resource.EventProvisioned, "%s", a.Order.Digest)
 }
 
-// weak reports whether a report is not enough by what is required, and notes that.
-func (he heard) weak(e Event) bool {
-	in := he.s.Intent
-	if in == nil || in.Boot == nil || he.d.rec.Attempt.class(e).Meets(in.Boot.RequireEvidence) {
-		return false
-	}
-	he.unheeded(Event{Report: ReportWeak, Token: e.Token, At: e.At})
-	return true
-}
-
 // imageFailed takes the report of an image that could not do what it was booted for. It
 // ends the attempt. The image ran, or its loader, so that a grant for one boot is spent:
 // nothing is booted from the network again by itself but a discovery.
@@ -241,7 +231,7 @@ func (he heard) cached(e Event) {
 // that nobody fills the disk by reporting.
 func (he heard) unheeded(e Event) {
 	a := he.d.rec.Attempt
-	if !a.knows(e.Token) || slices.Contains(a.Marks.Unheeded, e.Report) {
+	if !a.knows(e.Token) || a.unheeded(e.Report) {
 		return
 	}
 	why, told := unheededFor[e.Report]
@@ -249,6 +239,9 @@ func (he heard) unheeded(e Event) {
 		return
 	}
 	a.Marks.Unheeded, he.d.dirty = append(a.Marks.Unheeded, e.Report), true
+	if e.Report == ReportUnattested {
+		why = a.tooWeak() // with the code
+	}
 	he.d.happened(resource.EventReportRefused, "%s", why)
 }
 
@@ -258,6 +251,8 @@ var unheededFor = map[ReportVerdict]string{
 	ReportStranger: "it came from an address that is not the server's",
 	ReportDisputed: "another machine says that it is the server too",
 	ReportWeak:     "it came over the boot segment, and observed evidence is required",
+
+	ReportUnattested: "the server's TPM has not proved the boot, and attested evidence is required",
 }
 
 // claimed notes a boot client that says it is the server of the attempt.

@@ -27,7 +27,11 @@ func (w *world) chain() *protocol.BootChain {
 	if in := w.intent; in != nil && in.Boot != nil && in.Boot.BootPolicy.FirstBoot == resource.FirstBootVirtualMedia {
 		return isoChain()
 	}
-	return ukiChain()
+	c := ukiChain()
+	if w.loaders {
+		c.Kind = protocol.ChainGRUB
+	}
+	return c
 }
 
 // last is the last file of the attempt.

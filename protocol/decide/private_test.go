@@ -34,9 +34,6 @@ func TestClass(t *testing.T) {
 			t.Errorf("%s: %s, want %s", row.name, got, row.want)
 		}
 	}
-	if !resource.EvidenceAttested.Meets(resource.EvidenceObserved) || resource.EvidenceObserved.Or() != resource.EvidenceObserved {
-		t.Error("attested is not enough where observed is required")
-	}
 }
 
 // tpmProof is what a TPM has proved of a boot before its report.

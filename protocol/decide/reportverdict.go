@@ -11,9 +11,11 @@ const (
 	ReportStranger ReportVerdict = "stranger" // the address is not the server's
 	ReportDisputed ReportVerdict = "disputed" // two machines say that they are the server
 	ReportWeak     ReportVerdict = "weak"     // evidence of a stronger class is required
+	// ReportUnattested: the server's TPM has to have proved the boot, and has not.
+	ReportUnattested ReportVerdict = "unattested"
 )
 
 // ReportVerdicts lists the verdicts.
 func ReportVerdicts() []ReportVerdict {
-	return []ReportVerdict{ReportTake, ReportUnknown, ReportEarly, ReportStranger, ReportDisputed, ReportWeak}
+	return []ReportVerdict{ReportTake, ReportUnknown, ReportEarly, ReportStranger, ReportDisputed, ReportWeak, ReportUnattested}
 }

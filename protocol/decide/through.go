@@ -23,6 +23,7 @@ const (
 type Private struct {
 	URL    bool // firmware can be given an https URL through the BMC
 	Medium bool // the BMC inserts images, and fetches them over a way that nobody else reads
+	Sealed bool // the server asks the agent by HTTPS
 	// Diverted says who may have a server of the segment load another file than the agent's:
 	// what runs then reads the drive. Empty is nobody who is known.
 	Diverted string
@@ -51,7 +52,7 @@ type needs string
 
 const (
 	needsNothing  needs = "nothing"
-	needsEvidence needs = "evidence" // observed evidence is required
+	needsEvidence needs = "evidence" // more than reported evidence is required
 	needsSecrets  needs = "secrets"  // it has user data, and nobody chose the segment for it
 )
 

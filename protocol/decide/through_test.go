@@ -48,6 +48,7 @@ func TestNeeds(t *testing.T) {
 		{message.BootIntent{Ignition: data, Secrets: resource.SecretsSegment}, needsNothing},
 		{message.BootIntent{Ignition: data, Secrets: resource.SecretsSegment, RequireEvidence: resource.EvidenceObserved}, needsEvidence},
 		{message.BootIntent{Ignition: data, RequireEvidence: resource.EvidenceObserved}, needsSecrets},
+		{message.BootIntent{RequireEvidence: resource.EvidenceAttested}, needsEvidence},
 		{message.BootIntent{Secrets: resource.SecretsBMC}, needsNothing},
 		{message.BootIntent{RequireEvidence: resource.EvidenceReported}, needsNothing},
 	} {

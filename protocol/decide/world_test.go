@@ -34,6 +34,7 @@ type world struct {
 	aside    *aside // the claim, while a maintenance has the server
 	forged   forged // what is wrong with the grant that travels
 	private  Private
+	loaders  bool     // its image is no unified kernel image
 	proof    tpmProof // of its TPM, that its report comes with
 	firmware *resource.FirmwareWork
 	frozen   *resource.Frozen

@@ -74,6 +74,8 @@ const (
 	// CapEvidence: tells evidence of one class from that of another, and gives secrets by the
 	// way that was chosen.
 	CapEvidence Capability = "boot.evidence"
+	// CapAttested: heeds that a boot has to be attested. One of before takes observed for enough.
+	CapAttested Capability = "boot.attested"
 	// CapFreeze: heeds ServerIntent.Frozen.
 	CapFreeze Capability = "freeze"
 	// CapFirmwareWrite: writes settings of firmware.
@@ -91,7 +93,7 @@ func Capabilities() []Capability {
 		CapBootHdd, CapBootUefiHTTP, CapRequestReboot, CapRequestPowerOff, CapAsk, CapHoldTerms, CapAnyPhase,
 		CapSegmentIPv6, CapSealed, CapApproval, CapBootChain, CapRotate, CapBootIgnition, CapBootNetwork, CapOSReboot,
 		CapPurposes, CapBootAdopted, CapBootVirtualMedia, CapRequestResume, CapDiscovery, CapBootURI, CapBootEnv,
-		CapBootFallback, CapBootFiles, CapBootKeep, CapStandby, CapEvidence, CapBootAnyMethod, CapFreeze, CapFirmwareWrite, CapInrush,
+		CapBootFallback, CapBootFiles, CapBootKeep, CapStandby, CapEvidence, CapAttested, CapBootAnyMethod, CapFreeze, CapFirmwareWrite, CapInrush,
 	}
 }
 
@@ -153,6 +155,9 @@ func (b BootIntent) Needs() (need []Capability) {
 	}
 	if b.RequireEvidence.Or() != resource.EvidenceReported || b.Ignition != nil && b.Secrets != resource.SecretsSegment {
 		need = append(need, CapEvidence)
+	}
+	if !resource.EvidenceObserved.Meets(b.RequireEvidence) {
+		need = append(need, CapAttested)
 	}
 	if b.Adopted != nil {
 		need = append(need, CapBootAdopted)

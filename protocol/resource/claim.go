@@ -30,7 +30,7 @@ type ClaimSpec struct {
 	KernelArgs string `json:"kernelArgs,omitempty"`
 	// Secrets is how secrets of its boots, such as user data, come to the server: default the group's, else the rack's.
 	Secrets SecretsWay `json:"secrets,omitempty"`
-	// RequireEvidence is the weakest evidence by which a boot has ended well: default the group's, else the rack's.
+	// RequireEvidence is the weakest evidence by which a boot has ended well, at most observed: default the group's, else the rack's.
 	RequireEvidence EvidenceClass `json:"requireEvidence,omitempty"`
 }
 
@@ -92,6 +92,6 @@ func (c *Claim) Validate() protocol.FieldErrors {
 	c.Spec.IgnitionSecretRef.checkIgnition(&f, "spec.ignitionSecretRef")
 	f.kernelArgs("spec.kernelArgs", c.Spec.KernelArgs)
 	checkSecrets(&f, "spec.secrets", c.Spec.Secrets)
-	checkEvidence(&f, "spec.requireEvidence", c.Spec.RequireEvidence)
+	checkEvidence(&f, "spec.requireEvidence", c.Spec.RequireEvidence, PurposeClaim)
 	return f.FieldErrors
 }

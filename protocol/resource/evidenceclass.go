@@ -1,5 +1,7 @@
 package resource
 
+import "slices"
+
 // EvidenceClass is how strong the evidence is that a boot ended well. A boot segment is
 // hostile: whoever is on it can send what a server sends.
 type EvidenceClass string
@@ -12,14 +14,24 @@ const (
 	// EvidenceObserved: a token said so that had gone to the server through its BMC, over a
 	// way that nobody else reads, and the agent has served the files to their end.
 	EvidenceObserved EvidenceClass = "observed"
+	// EvidenceAttested: observed, and the server's enrolled TPM has proved that it booted what was
+	// served, and nothing else. It is of discoveries only.
+	EvidenceAttested EvidenceClass = "attested"
 )
 
-// EvidenceAttested is the strongest: observed, and the server's enrolled TPM has proved that it booted what was served, and
-// nothing else. It stands apart, because it is of discoveries only, and no word that can be required.
-const EvidenceAttested = EvidenceClass("attested")
+// EvidenceClasses lists the classes, the weakest first: each is enough where one before it is required.
+func EvidenceClasses() []EvidenceClass {
+	return []EvidenceClass{EvidenceReported, EvidenceObserved, EvidenceAttested}
+}
 
-// EvidenceClasses lists the classes of claims, which can be required, the weakest first.
-func EvidenceClasses() []EvidenceClass { return []EvidenceClass{EvidenceReported, EvidenceObserved} }
+// EvidenceOf lists the classes that a boot for a purpose can have, the weakest first. TPMs are
+// asked in discoveries only, whose image is the site's own.
+func EvidenceOf(p Purpose) []EvidenceClass {
+	if p == PurposeDiscovery {
+		return EvidenceClasses()
+	}
+	return []EvidenceClass{EvidenceReported, EvidenceObserved}
+}
 
 // Or is the class of what was recorded before there were classes.
 func (c EvidenceClass) Or() EvidenceClass {
@@ -30,14 +42,39 @@ func (c EvidenceClass) Or() EvidenceClass {
 }
 
 // Meets reports whether evidence of the class is enough where at least the other is
-// required; none required is met by all.
+// required. None required is reported. A class that this release does not know is no evidence, and where it is
+// required nothing is enough.
+//
+//	class    | required | meets
+//	reported | reported | yes
+//	observed | reported | yes
+//	observed | observed | yes
+//	attested | reported | yes
+//	attested | observed | yes
+//	attested | attested | yes
+//	*        | *        | no
 func (c EvidenceClass) Meets(required EvidenceClass) bool {
-	return c.Or() == EvidenceObserved || c.Or() == EvidenceAttested || required.Or() == EvidenceReported
+	ranks := EvidenceClasses()
+	least := slices.Index(ranks, required.Or())
+	return least >= 0 && slices.Index(ranks, c.Or()) >= least
 }
 
-// checkEvidence reports a class that there is not; none is the default.
-func checkEvidence(f *fields, path string, c EvidenceClass) {
-	if c != "" {
-		oneOf(f, path, c, EvidenceClasses()...)
+// AtMost is the class, or the other where that is the weaker one. What nobody chose stays so.
+func (c EvidenceClass) AtMost(most EvidenceClass) EvidenceClass {
+	if most.Meets(c) {
+		return c
 	}
+	return most
+}
+
+// checkEvidence reports a class that there is not, or that a boot for the purpose cannot have; none is the default.
+func checkEvidence(f *fields, path string, c EvidenceClass, p Purpose) {
+	if c == "" {
+		return
+	}
+	if c == EvidenceAttested && !slices.Contains(EvidenceOf(p), c) {
+		f.Add(path, "attested is of discoveries, and what a %s boots can be observed at most: give it to the rack, and observed here", p)
+		return
+	}
+	oneOf(f, path, c, EvidenceOf(p)...)
 }

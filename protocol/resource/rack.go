@@ -35,7 +35,8 @@ type RackSpec struct {
 	Standby bool `json:"standby,omitempty"`
 	// Secrets is how secrets of boots, such as user data, come to servers: default bmc, where a boot waits whose server has no such way.
 	Secrets SecretsWay `json:"secrets,omitempty"`
-	// RequireEvidence is the weakest evidence by which a boot has ended well: default reported.
+	// RequireEvidence is the weakest evidence by which a boot has ended well: default reported. Attested is of discoveries: other boots
+	// of the rack have to be observed then.
 	RequireEvidence EvidenceClass `json:"requireEvidence,omitempty"`
 }
 
@@ -144,6 +145,19 @@ func (r *Rack) Validate() protocol.FieldErrors {
 	r.Spec.Inrush.check(&f, "spec.inrush")
 	r.Spec.Discovery.check(&f, "spec.discovery")
 	checkSecrets(&f, "spec.secrets", r.Spec.Secrets)
-	checkEvidence(&f, "spec.requireEvidence", r.Spec.RequireEvidence)
+	checkEvidence(&f, "spec.requireEvidence", r.Spec.RequireEvidence, PurposeDiscovery)
+	r.checkProvable(&f)
 	return f.FieldErrors
+}
+
+// checkProvable reports what keeps each discovery of a rack from being attested, which it requires.
+func (r *Rack) checkProvable(f *fields) {
+	d := r.Spec.Discovery
+	switch {
+	case r.Spec.RequireEvidence != EvidenceAttested:
+	case d == nil:
+		f.Add("spec.requireEvidence", "attested is of discoveries, and the rack has none: give it spec.discovery, or require observed")
+	case d.BootEnv != nil:
+		f.Add("spec.requireEvidence", "the boot of a boot environment is never attested: give spec.discovery an image that is a unified kernel image, or require observed")
+	}
 }

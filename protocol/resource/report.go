@@ -202,7 +202,7 @@ type AttemptReport struct {
 	URI string `json:"uri,omitempty"`
 	// Class is how strong the evidence is that it succeeded; empty while it has not.
 	Class EvidenceClass `json:"class,omitempty"`
-	// Unattested is why the class of a discovery that succeeded is not attested, by code; empty of others.
+	// Unattested is why a discovery is not attested whose report came, also where that was not enough, by code; empty of others.
 	Unattested string `json:"unattested,omitempty"`
 	// Secrets is how its user data was given; empty without.
 	Secrets SecretsWay `json:"secrets,omitempty"`

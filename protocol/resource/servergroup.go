@@ -41,7 +41,7 @@ type ServerGroupSpec struct {
 	Params map[string]any `json:"params,omitempty"`
 	// Secrets is how secrets of boots, such as user data, come to servers that the group selects: default the rack's.
 	Secrets SecretsWay `json:"secrets,omitempty"`
-	// RequireEvidence is the weakest evidence by which a boot has ended well of those: default the rack's.
+	// RequireEvidence is the weakest evidence by which a boot has ended well of those, at most observed: default the rack's.
 	RequireEvidence EvidenceClass `json:"requireEvidence,omitempty"`
 }
 
@@ -215,6 +215,6 @@ func (g *ServerGroup) Validate() protocol.FieldErrors {
 	g.Spec.Rollout.check(&f, "spec.rollout", g.Spec.BootPolicy)
 	f.params("spec.params", g.Spec.Params)
 	checkSecrets(&f, "spec.secrets", g.Spec.Secrets)
-	checkEvidence(&f, "spec.requireEvidence", g.Spec.RequireEvidence)
+	checkEvidence(&f, "spec.requireEvidence", g.Spec.RequireEvidence, PurposeClaim)
 	return f.FieldErrors
 }

@@ -81,13 +81,14 @@ func identityChange(r *resource.ServerReport) string {
 
 // evidenceOf is what a boot was seen to come to, with the class of that.
 func evidenceOf(t *resource.AttemptReport) string {
-	if t.Class == "" {
-		return string(t.Evidence)
+	words := string(t.Evidence)
+	if t.Class != "" {
+		words += ", " + string(t.Class)
 	}
 	if t.Unattested != "" {
-		return fmt.Sprintf("%s, %s (not attested: %s)", t.Evidence, t.Class, t.Unattested)
+		words += " (not attested: " + t.Unattested + ")"
 	}
-	return string(t.Evidence) + ", " + string(t.Class)
+	return words
 }
 
 // safetyFacts are what is known of a server that somebody else powers on.
