@@ -16,6 +16,7 @@ import (
 // clerk uploads archives and exports the audit logs of several hubs, whatever strikes meanwhile. No server is his.
 type clerk struct {
 	site *rig.Site
+	dir  string // of what he writes
 	book *book
 	// uploads and exports are how many there were, and kept is the last export.
 	uploads, exports int
@@ -35,7 +36,7 @@ const (
 func (c *clerk) upload(ctx context.Context) {
 	n := c.uploads
 	c.uploads++
-	path, digest, err := c.site.Archive(n)
+	path, digest, err := rig.Archive(c.dir, n)
 	if err != nil {
 		c.book.failed(err)
 		return
@@ -52,7 +53,7 @@ func (c *clerk) upload(ctx context.Context) {
 // export exports the audit logs, and checks them as an auditor does: each export by itself, and whether it goes on from
 // the one before.
 func (c *clerk) export(ctx context.Context) {
-	path := c.site.Path(fmt.Sprintf("audit-%d.jsonl", c.exports))
+	path := filepath.Join(c.dir, fmt.Sprintf("audit-%d.jsonl", c.exports))
 	c.exports++
 	op := ask(ctx, c.site, transferFor, judge.Op{Kind: judge.OpExport}, "audit", "export", path)
 	c.book.add(op)

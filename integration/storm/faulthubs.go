@@ -168,7 +168,7 @@ func roll(ctx context.Context, s *rig.Site, v *rig.Server) error {
 // hubCuts part each two that speak, both ways and one way: hubs and nodes, hubs and the broker, nodes and nodes, the
 // agent and the broker.
 func hubCuts() (out []fault) {
-	mend := func(_ context.Context, s *rig.Site, _ *rig.Server) error { return s.Mend() }
+	mend := func(_ context.Context, s *rig.Site, _ *rig.Server) error { return rig.Mend(s) }
 	hub := func(name, damages string, which func(owner, other *rig.Hub) *rig.Hub, way rig.Way, wires func(h *rig.Hub) []*rig.Wire) fault {
 		return fault{
 			name: name, damages: damages, last: away,

@@ -243,7 +243,7 @@ func (s *storm) history(ctx context.Context, p plan) (judge.History, error) {
 		work.Go(func() { o.work(working) })
 	}
 	if s.hubs > 1 {
-		s.clerk = &clerk{site: s.site, book: s.book}
+		s.clerk = &clerk{site: s.site, dir: s.dir, book: s.book}
 		work.Go(func() { s.clerk.work(working, s.clerk.upload) })
 		work.Go(func() { s.clerk.work(working, s.clerk.export) })
 	}

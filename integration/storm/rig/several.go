@@ -387,7 +387,7 @@ func (m *Several) Part(n *Node, way Way) error {
 }
 
 // Mend mends every wire of a site of several hubs.
-func (s *Site) Mend() (err error) {
+func Mend(s *Site) (err error) {
 	for _, w := range append(s.Several.wires(), s.Broker, s.HubAPI) {
 		err = errors.Join(err, w.mend())
 	}

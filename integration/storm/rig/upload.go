@@ -17,8 +17,8 @@ import (
 // archiveBytes is more than one piece of an uploaded file.
 const archiveBytes = 640 << 10
 
-// Archive writes an archive with bytes of its own, and returns its path and digest.
-func (s *Site) Archive(n int) (path, digest string, err error) {
+// Archive writes an archive with bytes of its own into a folder, and returns its path and digest.
+func Archive(dir string, n int) (path, digest string, err error) {
 	raw := make([]byte, archiveBytes)
 	if _, err := rand.NewChaCha8([32]byte{byte(n), byte(n >> 8)}).Read(raw); err != nil {
 		return "", "", err
@@ -34,14 +34,11 @@ func (s *Site) Archive(n int) (path, digest string, err error) {
 	if err := w.Close(); err != nil {
 		return "", "", err
 	}
-	path = s.Path(fmt.Sprintf("upload-%d.tar", n))
+	path = filepath.Join(dir, fmt.Sprintf("upload-%d.tar", n))
 	return path, digestOf(out.Bytes()), os.WriteFile(path, out.Bytes(), 0o600)
 }
 
 func digestOf(raw []byte) string { return fmt.Sprintf("sha256:%x", sha256.Sum256(raw)) }
-
-// Path is a path in the folder of all that is written.
-func (s *Site) Path(name string) string { return s.path(name) }
 
 // File is an uploaded file: the digest that the hub says, and that of the bytes in its folder; empty where there are none.
 type File struct{ Digest, Content string }
