@@ -24,8 +24,15 @@ func (r *Room) AdoptServer(ctx context.Context, name string, q api.AdoptRequest,
 		return nil, err
 	}
 	q.Reason = strings.TrimSpace(q.Reason)
+	known := false // that nothing is to be done is so in the store
 	for try := 1; ; try++ {
-		cl, err := r.takeOver(ctx, name, q, by)
+		cl, nothing, err := r.takeOver(ctx, name, q, by)
+		if err == nil && nothing && !known {
+			if err = r.cfg.Objects.Current(ctx); err == nil {
+				known = true
+				continue
+			}
+		}
 		if protocol.CodeOf(err) != protocol.CodeConflict || !stale(err, op) || try == store.Tries {
 			return cl, err
 		}
@@ -38,28 +45,29 @@ func stale(err error, op string) bool {
 	return ok && e.Op != op
 }
 
-func (r *Room) takeOver(ctx context.Context, name string, q api.AdoptRequest, by string) (*resource.Claim, error) {
+// takeOver is one try. nothing says that what was asked for is so already.
+func (r *Room) takeOver(ctx context.Context, name string, q api.AdoptRequest, by string) (cl *resource.Claim, nothing bool, err error) {
 	const op = "adopt server"
 	conflict := func(format string, args ...any) *protocol.Error {
 		return protocol.Errorf(protocol.CodeConflict, op, format, args...)
 	}
 	srv, err := store.Get[*resource.Server](r.cfg.Objects, name)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	shared := r.cfg.Claims.Of(name)
 	switch {
 	case shared == nil:
-		return nil, conflict("server %q has no claim", name).
+		return nil, false, conflict("server %q has no claim", name).
 			WithHint("what runs on it is kept for a claim: apply one with spec.serverRef %s, then adopt the server", name)
 	case shared.Metadata.DeletedAt != nil:
-		return nil, conflict("claim %q of server %q is being deleted", shared.Metadata.Name, name).
+		return nil, false, conflict("claim %q of server %q is being deleted", shared.Metadata.Name, name).
 			WithHint("the server is powered off for that; wait until the claim is gone")
 	}
-	cl := store.Copy(r.cfg.Objects, shared)
+	cl = store.Copy(r.cfg.Objects, shared)
 	cfg, err := store.Get[*resource.BootConfiguration](r.cfg.Objects, cl.Metadata.Name)
 	if err != nil && protocol.CodeOf(err) != protocol.CodeNotFound {
-		return nil, err
+		return nil, false, err
 	}
 	if err != nil || cfg.Spec.Owner.UID != cl.Metadata.UID {
 		cfg = nil
@@ -72,37 +80,37 @@ func (r *Room) takeOver(ctx context.Context, name string, q api.AdoptRequest, by
 	word := resource.Adopted{ImageDigest: img.Digest, By: by, Reason: q.Reason, At: r.cfg.Clock().UTC()}
 	switch plan.Take(asked, cl, cfg, img.Digest) {
 	case plan.TakeNothing:
-		return cl, nil
+		return cl, true, nil
 	case plan.TakeKeep:
 		if err := r.keep(ctx, cl, srv, img, resource.BootConfigurationStatus{Adopted: &word}); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	case plan.TakeMark:
 		cfg.Status.Adopted = &word
 		if err := r.cfg.Objects.Put(ctx, cfg); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		r.cfg.Crash.At("hub.adopt.marked")
 	case plan.TakeInstall:
 		if d := cl.Status.Decision; d != nil && d.Install != nil && d.Install.By == by && d.Install.Reason == q.Reason {
-			return cl, nil
+			return cl, true, nil
 		}
-		return cl, r.allowInstall(ctx, cl, resource.Confirmation{By: by, Reason: q.Reason, At: word.At})
+		return cl, false, r.allowInstall(ctx, cl, resource.Confirmation{By: by, Reason: q.Reason, At: word.At})
 	case plan.RefuseImage:
-		return nil, conflict("the configuration of claim %q is for image %s", cl.Metadata.Name, cfg.Spec.Image.Digest).
+		return nil, false, conflict("the configuration of claim %q is for image %s", cl.Metadata.Name, cfg.Spec.Image.Digest).
 			WithHint("name that digest if it is what is installed; else delete the claim, and adopt the server under a new one")
 	case plan.RefuseGrant:
 		if d := cl.Status.Decision; d != nil && d.Install != nil {
-			return cl, nil // it was decided, and is on its way
+			return cl, true, nil // it was decided, and is on its way
 		}
-		return nil, conflict("claim %q has its boot configuration already", cl.Metadata.Name).
+		return nil, false, conflict("claim %q has its boot configuration already", cl.Metadata.Name).
 			WithHint("to install the server anew, delete the claim and create it again")
 	case plan.RefuseNetwork:
-		return nil, conflict("claim %q boots from the network at each power-on, so that nothing on the disk is kept", cl.Metadata.Name).
+		return nil, false, conflict("claim %q boots from the network at each power-on, so that nothing on the disk is kept", cl.Metadata.Name).
 			WithHint("let it boot with --reprovision, or give the claim bootPolicy.boot: Hdd")
 	}
 	r.Adopted(ctx, name, fmt.Sprintf("claim %s keeps %s by the word of %s: %s", cl.Metadata.Name, img.Digest, by, q.Reason))
-	return cl, nil
+	return cl, false, nil
 }
 
 // keep makes the configuration of a system that is installed. It has no grant.
