@@ -74,8 +74,8 @@ func (c Config) registryDir() string {
 // client has no space.
 const hubItself = "the hub"
 
-// openRegistry opens it; nil without one.
-func (h *hub) openRegistry(c Config) (*ownRegistry, error) {
+// openRegistry opens it; nil without one. On servers of the user's own the store has its book, for all hubs.
+func (h *hub) openRegistry(c Config, shared bool) (*ownRegistry, error) {
 	if c.Registry.Listen == "" {
 		return nil, nil
 	}
@@ -94,9 +94,18 @@ func (h *hub) openRegistry(c Config) (*ownRegistry, error) {
 	if free == 0 {
 		free = registryMinFreeMiB
 	}
-	o.Registry, err = registry.Open(registry.Config{
+	conf := registry.Config{
 		Dir: c.registryDir(), Quota: quota << 20, MinFree: free << 20, Right: o.right, Audit: o, Clock: clock.Now, Logger: h.log, Registerer: h.reg,
-	})
+	}
+	if shared {
+		conf.Shared = &registry.Shared{Book: h.store.Repositories, Contents: h.store.Contents}
+		if h.upkeep.contents != nil {
+			conf.Shared.Depot = h.upkeep.contents
+		}
+	} else {
+		conf.Former = h.store.Repositories
+	}
+	o.Registry, err = registry.Open(conf)
 	return o, err
 }
 
