@@ -134,9 +134,13 @@ func depot(r *contents.Room) iso.Depot {
 	return r
 }
 
-// files is where uploaded files are.
+// files is where uploaded files are, and images.
 func (c Config) files() filesFolder {
-	return filesFolder{c.isosDir(), c.ISOs.quota(), c.ISOs.minFree()}
+	f := filesFolder{dir: c.isosDir(), quota: c.ISOs.quota(), minFree: c.ISOs.minFree()}
+	if c.Registry.Listen != "" {
+		f.images = imagesFolder{c.registryDir(), c.Registry.quota(), c.Registry.minFree()}
+	}
+	return f
 }
 
 // isosDir is the folder of uploaded files.

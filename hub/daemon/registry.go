@@ -52,6 +52,22 @@ func (c Registry) check() error {
 	return nil
 }
 
+// quota is in bytes.
+func (c Registry) quota() int64 {
+	if c.QuotaMiB == 0 {
+		return registryQuotaMiB << 20
+	}
+	return c.QuotaMiB << 20
+}
+
+// minFree is in bytes.
+func (c Registry) minFree() int64 {
+	if c.MinFreeMiB == 0 {
+		return registryMinFreeMiB << 20
+	}
+	return c.MinFreeMiB << 20
+}
+
 // ownRegistry is the hub's registry, and how the hub itself reads it.
 type ownRegistry struct {
 	*registry.Registry
@@ -87,15 +103,8 @@ func (h *hub) openRegistry(c Config, shared bool) (*ownRegistry, error) {
 	for _, name := range append(slices.Clone(c.Names), "localhost", "127.0.0.1") {
 		o.hosts = append(o.hosts, net.JoinHostPort(name, port))
 	}
-	quota, free := c.Registry.QuotaMiB, c.Registry.MinFreeMiB
-	if quota == 0 {
-		quota = registryQuotaMiB
-	}
-	if free == 0 {
-		free = registryMinFreeMiB
-	}
 	conf := registry.Config{
-		Dir: c.registryDir(), Quota: quota << 20, MinFree: free << 20, Right: o.right, Audit: o, Clock: clock.Now, Logger: h.log, Registerer: h.reg,
+		Dir: c.registryDir(), Quota: c.Registry.quota(), MinFree: c.Registry.minFree(), Right: o.right, Audit: o, Clock: clock.Now, Logger: h.log, Registerer: h.reg,
 	}
 	if shared {
 		conf.Shared = &registry.Shared{Book: h.store.Repositories, Contents: h.store.Contents}
