@@ -121,19 +121,20 @@ const maxAsked = 1024
 
 // Want has a content fetched before others, and reports whether there is one to fetch.
 func (r *Room) Want(digest string) bool {
-	if !r.Whole(digest) {
+	whole := r.Whole(digest)
+	if !whole && r.cfg.Bucket.ID() != "" {
 		return false
 	}
 	r.mu.Lock()
-	if len(r.asked) < maxAsked {
+	if whole && len(r.asked) < maxAsked {
 		r.asked[digest] = true
 	}
 	r.mu.Unlock()
-	select {
+	select { // also where it was not looked yet what the servers have
 	case r.poked <- struct{}{}:
 	default:
 	}
-	return true
+	return whole
 }
 
 const (

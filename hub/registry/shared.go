@@ -29,8 +29,6 @@ type Depot interface {
 	// Keep has a blob of the folder there, all of it, and returns its record, which was touched just now. What is there
 	// need not be in the folder.
 	Keep(ctx context.Context, digest string) (store.Content, error)
-	// Whole reports whether all of a blob is there.
-	Whole(digest string) bool
 	// Want has one fetched soon, and reports whether there is one to fetch.
 	Want(digest string) bool
 }
@@ -235,10 +233,10 @@ func (r *Registry) unwritten(err error) *failure {
 	return &failure{http.StatusServiceUnavailable, "UNAVAILABLE", "the hub's store did not do it; try again, and see the hub's log"}
 }
 
-// elsewhere reports whether the book of all hubs names a blob that the servers have, and its size.
+// elsewhere reports whether the book of all hubs names a blob that is not here yet, and its size.
 func (r *Registry) elsewhere(digest string) (size int64, is bool) {
 	s := r.cfg.Shared
-	if s == nil || s.Depot == nil || r.blobs.Has(digest) || !s.Depot.Whole(digest) {
+	if s == nil || s.Depot == nil || r.blobs.Has(digest) {
 		return 0, false
 	}
 	c, err := s.Contents.Get(digest)
@@ -251,7 +249,7 @@ func (r *Registry) elsewhere(digest string) (size int64, is bool) {
 
 // open opens a blob; one that this hub has yet to fetch it waits for. Nil without a failure is one that is not there.
 func (r *Registry) open(ctx context.Context, digest string) (f *os.File, size int64, _ *failure) {
-	if _, elsewhere := r.elsewhere(digest); elsewhere && r.cfg.Shared.Depot.Want(digest) && !r.await(ctx, digest) {
+	if _, elsewhere := r.elsewhere(digest); elsewhere && !r.await(ctx, digest) {
 		r.metrics.late.Inc()
 		return nil, 0, &failure{http.StatusServiceUnavailable, "UNAVAILABLE", "this hub still fetches " + digest + " from the servers of its store; try again"}
 	}
@@ -269,6 +267,7 @@ func (r *Registry) await(ctx context.Context, digest string) bool {
 	look := time.NewTicker(openLook)
 	defer look.Stop()
 	for !r.blobs.Has(digest) {
+		r.cfg.Shared.Depot.Want(digest)
 		select {
 		case <-ctx.Done():
 			return false

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -93,8 +94,23 @@ func (s *servers) has() int {
 
 // The bucket.
 
-func (s *servers) Ready(context.Context) error { return nil }
-func (s *servers) ID() string                  { return "bucket" }
+// seat is the bucket as one hub knows it: before it has looked it knows nothing.
+type seat struct {
+	*servers
+	looked atomic.Bool
+}
+
+func (s *seat) Ready(context.Context) error {
+	s.looked.Store(true)
+	return nil
+}
+
+func (s *seat) ID() string {
+	if !s.looked.Load() {
+		return ""
+	}
+	return "bucket"
+}
 
 func (s *servers) Put(_ context.Context, digest string, size int64, content io.ReaderAt, anew bool) (int64, error) {
 	raw := make([]byte, size)
@@ -178,7 +194,7 @@ func (s *servers) hub(dir string, o peerOptions) *peer {
 		o.quota = quota
 	}
 	room, err := contents.New(contents.Config{
-		Store: st, Bucket: s, Quota: o.quota, Needed: st.Repositories.Needed, Works: func() bool { return o.works },
+		Store: st, Bucket: &seat{servers: s}, Quota: o.quota, Needed: st.Repositories.Needed, Works: func() bool { return o.works },
 		Under: func(ctx context.Context) context.Context { return ctx }, Clock: time.Now, NewID: rand.Text, Logger: log, Registerer: prometheus.NewRegistry(),
 	})
 	if err != nil {
@@ -286,7 +302,11 @@ func TestOneRegistryOfTwoHubs(t *testing.T) {
 			t.Error("it was fetched before anybody could see it lacking")
 		}
 		a.kill()
+		begun := time.Now()
 		b.has("1", m, "a layer")
+		if took := time.Since(begun); took > 5*time.Second {
+			t.Errorf("it took %s", took)
+		}
 		if w := b.want(http.StatusOK, http.MethodGet, "/v2/os/tags/list", "", ""); !strings.Contains(w.Body.String(), `["1"]`) {
 			t.Errorf("%s", w.Body)
 		}
@@ -373,11 +393,12 @@ func TestWhatNobodyNamesGoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServers(t)
 		a, b := s.hub(t.TempDir(), peerOptions{}), s.hub(t.TempDir(), peerOptions{})
-		s.hub("", peerOptions{bare: true, works: true})
+		works := s.hub("", peerOptions{bare: true, works: true})
 		m := a.image("1", "a layer")
 		time.Sleep(2 * keepFor)
-		if s.has() != 3 {
-			t.Fatalf("the servers have %d", s.has())
+		synctest.Wait()
+		if s.has() != 3 || strings.Contains(works.log.String(), "removed from the servers") {
+			t.Fatalf("the servers have %d; the hub that works says %s", s.has(), works.log)
 		}
 		b.has("1", m, "a layer")
 		b.want(http.StatusAccepted, http.MethodDelete, "/v2/os/manifests/"+digestOf(m), "", "")
@@ -527,6 +548,47 @@ func TestBooksAreMoved(t *testing.T) {
 		back.has("1", theirs, "theirs")
 		if left, err := back.store.Repositories.List(); err != nil || len(left) != 0 {
 			t.Errorf("the store still has %+v, %v", left, err)
+		}
+	})
+}
+
+// late is a depot of which a content is doomed by another hub once, just after it was kept.
+type late struct {
+	Depot
+	digest string
+	doom   func()
+}
+
+func (l *late) Keep(ctx context.Context, digest string) (store.Content, error) {
+	c, err := l.Depot.Keep(ctx, digest)
+	if doom := l.doom; err == nil && digest == l.digest && doom != nil {
+		l.doom = nil
+		doom()
+	}
+	return c, err
+}
+
+// A blob that another hub begins to remove, just before the manifest is in the book, is on the servers when it is.
+func TestRemoverIsLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServers(t)
+		a, other := s.hub(t.TempDir(), peerOptions{}), s.hub("", peerOptions{bare: true, works: true})
+		m := manifestOf(a.blob("{}"), a.blob("a layer"))
+		layer := digestOf("a layer")
+		a.cfg.Shared.Depot = &late{a.cfg.Shared.Depot, layer, func() {
+			c, err := other.store.Contents.Newest(t.Context(), layer)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.State = store.ContentGoing
+			if err := other.store.Contents.Put(t.Context(), &c); err != nil {
+				t.Fatal(err)
+			}
+		}}
+		a.want(http.StatusCreated, http.MethodPut, "/v2/os/manifests/1", typeManifest, m)
+		c, err := other.store.Contents.Newest(t.Context(), layer)
+		if err != nil || c.State != store.ContentWhole || s.has() != 3 {
+			t.Errorf("the manifest is in the book, and the layer is %+v, %v", c, err)
 		}
 	})
 }
