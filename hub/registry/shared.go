@@ -207,7 +207,7 @@ func (r *Registry) stored(ctx context.Context, digest string) (c store.Content, 
 	case r.cfg.Shared == nil:
 		return c, nil
 	case r.cfg.Shared.Depot == nil:
-		return c, &failure{http.StatusServiceUnavailable, "UNAVAILABLE", "the hub's store has lost something, and is only read; see rackctl status"}
+		return c, &failure{http.StatusServiceUnavailable, "UNAVAILABLE", "the hub's store has lost something, and is only read; see the hub's log"}
 	}
 	ctx, stop := context.WithTimeout(ctx, r.cfg.Whole)
 	defer stop()
