@@ -134,7 +134,7 @@ func (f filesFolder) bring(ctx context.Context, streams, bulk jetstream.Config, 
 		if err != nil {
 			return out, errors.Join(err, shelf.Close())
 		}
-		shelves, closed = append(shelves, own), func() error { return errors.Join(own.Close(), shelf.Close()) }
+		shelves, closed = append(shelves, own.Shelf()), func() error { return errors.Join(own.Close(), shelf.Close()) }
 	}
 	room.Serve(shelves...)
 	came, lacking, err := room.Bring(ctx)

@@ -121,7 +121,7 @@ func (up upkeep) serve(isos *iso.Shelf, own *ownRegistry) {
 	}
 	shelves := []contents.Shelf{contents.Uploads(isos)}
 	if own != nil {
-		shelves = append(shelves, own)
+		shelves = append(shelves, own.Shelf())
 	}
 	up.contents.Serve(shelves...)
 }

@@ -38,7 +38,7 @@ func (r *Registry) collect() {
 	r.expire()
 	now, needed := r.cfg.Clock(), r.book.needed()
 	if r.cfg.Shared != nil { // of the folder's book there is what has not been moved yet
-		shared, err := r.Named()
+		shared, err := r.cfg.Shared.Book.Needed()
 		if err != nil {
 			r.cfg.Logger.Warn("nothing is removed from the registry's folder", "err", err, "hint", protocol.HintOf(err))
 			return

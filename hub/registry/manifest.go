@@ -106,7 +106,7 @@ func (r *Registry) keep(ctx context.Context, to route, kind, digest string, raw 
 	}
 	index := kind == typeIndex || kind == typeDockerList
 	if r.cfg.Shared != nil {
-		return r.keepShared(ctx, push{to, digest, manifest{Type: kind, Names: names}, index}, raw)
+		return commons{r}.keep(ctx, push{to, digest, manifest{Type: kind, Names: names}, index}, raw)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -189,7 +189,7 @@ func (r *Registry) deleteManifest(who Caller) func(http.ResponseWriter, *http.Re
 // forget takes a reference out of the book.
 func (r *Registry) forget(ctx context.Context, to route) *failure {
 	if r.cfg.Shared != nil {
-		return r.forgetShared(ctx, to)
+		return commons{r}.forget(ctx, to)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -22,9 +22,12 @@ const (
 	moveAgain = time.Minute
 )
 
+// mover is a registry whose book may lie where it is read no more.
+type mover struct{ *Registry }
+
 // move brings a book to where it is read from now on: from the folder to the store of all hubs, or from there to the
 // folder. What it returns says when that is to be tried again; nil is never.
-func (r *Registry) move(ctx context.Context) <-chan time.Time {
+func (r mover) move(ctx context.Context) <-chan time.Time {
 	err := r.share(ctx)
 	if err == nil {
 		err = r.takeBack(ctx)
@@ -38,7 +41,7 @@ func (r *Registry) move(ctx context.Context) <-chan time.Time {
 
 // share puts what the folder's book has into that of all hubs, a repository at a time: each that is there is out of the
 // folder's. Without a store of several hubs there is nothing to do.
-func (r *Registry) share(ctx context.Context) error {
+func (r mover) share(ctx context.Context) error {
 	r.mu.Lock()
 	was := r.book
 	r.mu.Unlock()
@@ -68,12 +71,12 @@ func (r *Registry) share(ctx context.Context) error {
 
 // shareOne puts the manifests of one repository there, what an index names first. What is damaged here, and what has no
 // room there, is left out and logged.
-func (r *Registry) shareOne(ctx context.Context, name string, was repository) error {
+func (r mover) shareOne(ctx context.Context, name string, was repository) error {
 	for _, digest := range was.order() {
 		m := was.Manifests[digest]
 		p := push{route{name, kindManifests, digest}, digest, m, m.index()}
 		var differ []string
-		failed := r.enter(ctx, name, p.needs(), func(b book) (book, *failure) {
+		failed := commons{r.Registry}.enter(ctx, name, p.needs(), func(b book) (book, *failure) {
 			next, failed := p.into(b)
 			if failed == nil {
 				next, differ = next.tagsOf(name, digest, was.Tags)
@@ -133,7 +136,7 @@ func (b book) tagsOf(name, digest string, tags map[string]string) (next book, di
 }
 
 // takeBack puts what hubs shared into the folder's book, after the store came into the folder. What they had counts.
-func (r *Registry) takeBack(ctx context.Context) error {
+func (r mover) takeBack(ctx context.Context) error {
 	if r.cfg.Former == nil || r.cfg.Shared != nil {
 		return nil
 	}

@@ -260,7 +260,7 @@ func (r *Registry) Run(ctx context.Context) error {
 	tick := time.NewTicker(collectEvery)
 	defer tick.Stop()
 	for {
-		again := r.move(ctx)
+		again := mover{r}.move(ctx)
 		r.collect()
 		select {
 		case <-ctx.Done():

@@ -33,6 +33,9 @@ type Depot interface {
 	Want(digest string) bool
 }
 
+// commons is a registry whose book all hubs change.
+type commons struct{ *Registry }
+
 const (
 	// bookTries bounds how often a change begins again because another hub has changed the same.
 	bookTries = 16
@@ -127,9 +130,9 @@ func (p push) needs() []string {
 	return slices.Compact(out)
 }
 
-// keepShared has a manifest in the book of all hubs once everything that it names is on the servers. All of these say in
+// keep has a manifest in the book of all hubs once everything that it names is on the servers. All of these say in
 // the same commit that they are needed, so that none is removed meanwhile.
-func (r *Registry) keepShared(ctx context.Context, p push, raw []byte) *failure {
+func (r commons) keep(ctx context.Context, p push, raw []byte) *failure {
 	if len(p.needs()) > maxNamedShared {
 		return &failure{http.StatusBadRequest, "MANIFEST_INVALID", fmt.Sprintf("it names more than %d", maxNamedShared-1)}
 	}
@@ -142,7 +145,7 @@ func (r *Registry) keepShared(ctx context.Context, p push, raw []byte) *failure 
 
 // enter changes a repository of the book of all hubs, with what it needs on the servers. Of two hubs that change one at
 // once, the second begins again with what the first has made of it.
-func (r *Registry) enter(ctx context.Context, name string, needs []string, change func(book) (book, *failure)) *failure {
+func (r commons) enter(ctx context.Context, name string, needs []string, change func(book) (book, *failure)) *failure {
 	for range bookTries {
 		var kept []store.Content
 		for _, digest := range needs {
@@ -179,13 +182,13 @@ func (r *Registry) enter(ctx context.Context, name string, needs []string, chang
 	return &failure{http.StatusServiceUnavailable, "UNAVAILABLE", "other hubs change " + name + " all the time; try again"}
 }
 
-// forgetShared takes a reference out of the book of all hubs.
-func (r *Registry) forgetShared(ctx context.Context, to route) *failure {
+// forget takes a reference out of the book of all hubs.
+func (r commons) forget(ctx context.Context, to route) *failure {
 	return r.enter(ctx, to.repository, nil, func(b book) (book, *failure) { return b.forget(to) })
 }
 
 // fits says why the book of all hubs has no room for a repository as it is to be.
-func (r *Registry) fits(name string, next book) *failure {
+func (r commons) fits(name string, next book) *failure {
 	all, err := r.cfg.Shared.Book.List()
 	if err != nil {
 		return r.unwritten(err)
@@ -243,7 +246,7 @@ func (r *Registry) elsewhere(digest string) (size int64, is bool) {
 	if err != nil {
 		return 0, false
 	}
-	named, err := r.Named()
+	named, err := r.cfg.Shared.Book.Needed()
 	return c.Size, err == nil && named[digest]
 }
 

@@ -226,7 +226,7 @@ func (s *servers) hub(dir string, o peerOptions) *peer {
 	if p.Registry, err = Open(conf); err != nil {
 		t.Fatal(err)
 	}
-	room.Serve(p.Registry)
+	room.Serve(p.Shelf())
 	if !o.folder {
 		running.Go(func() { _ = room.Run(ctx) })
 	}

@@ -11,27 +11,32 @@ import (
 	"rackboot/state/blob"
 )
 
+// Shelf is the registry's folder where hubs share a store.
+func (r *Registry) Shelf() contents.Shelf { return shelf{r} }
+
+type shelf struct{ r *Registry }
+
 // Has implements contents.Shelf.
-func (r *Registry) Has(digest string) bool { return r.blobs.Has(digest) }
+func (s shelf) Has(digest string) bool { return s.r.blobs.Has(digest) }
 
 // OpenContent implements contents.Shelf.
-func (r *Registry) OpenContent(digest string) (*os.File, int64, error) { return r.blobs.Open(digest) }
+func (s shelf) OpenContent(digest string) (*os.File, int64, error) { return s.r.blobs.Open(digest) }
 
 // Verify implements contents.Shelf.
-func (r *Registry) Verify(ctx context.Context, digest string) error {
-	return r.blobs.Verify(ctx, digest)
+func (s shelf) Verify(ctx context.Context, digest string) error {
+	return s.r.blobs.Verify(ctx, digest)
 }
 
 // Named implements contents.Shelf: what the book of all hubs names.
-func (r *Registry) Named() (map[string]bool, error) { return r.cfg.Shared.Book.Needed() }
+func (s shelf) Named() (map[string]bool, error) { return s.r.cfg.Shared.Book.Needed() }
 
 // Receive implements contents.Shelf.
-func (r *Registry) Receive(ctx context.Context, digest string, size int64) (contents.Receiving, error) {
-	part, err := r.blobs.Part(ctx, digest, size)
+func (s shelf) Receive(ctx context.Context, digest string, size int64) (contents.Receiving, error) {
+	part, err := s.r.blobs.Part(ctx, digest, size)
 	if part == nil || err != nil {
 		return nil, err
 	}
-	return &receiving{part, r, size}, nil
+	return &receiving{part, s.r, size}, nil
 }
 
 // receiving is a blob that comes from the servers.
@@ -61,5 +66,3 @@ func (in *receiving) Close() {
 		in.r.cfg.Logger.Warn("what came of a blob was not kept", "err", err)
 	}
 }
-
-var _ contents.Shelf = (*Registry)(nil)
