@@ -34,7 +34,7 @@ type Depot interface {
 }
 
 // commons is a registry whose book all hubs change.
-type commons struct{ *Registry }
+type commons struct{ reg *Registry }
 
 const (
 	// bookTries bounds how often a change begins again because another hub has changed the same.
@@ -132,7 +132,8 @@ func (p push) needs() []string {
 
 // keep has a manifest in the book of all hubs once everything that it names is on the servers. All of these say in
 // the same commit that they are needed, so that none is removed meanwhile.
-func (r commons) keep(ctx context.Context, p push, raw []byte) *failure {
+func (c commons) keep(ctx context.Context, p push, raw []byte) *failure {
+	r := c.reg
 	if len(p.needs()) > maxNamedShared {
 		return &failure{http.StatusBadRequest, "MANIFEST_INVALID", fmt.Sprintf("it names more than %d", maxNamedShared-1)}
 	}
@@ -140,20 +141,21 @@ func (r commons) keep(ctx context.Context, p push, raw []byte) *failure {
 		return r.full()
 	}
 	r.arrive(p.digest)
-	return r.enter(ctx, p.to.repository, p.needs(), p.into)
+	return c.enter(ctx, p.to.repository, p.needs(), p.into)
 }
 
 // enter changes a repository of the book of all hubs, with what it needs on the servers. Of two hubs that change one at
 // once, the second begins again with what the first has made of it.
-func (r commons) enter(ctx context.Context, name string, needs []string, change func(book) (book, *failure)) *failure {
+func (c commons) enter(ctx context.Context, name string, needs []string, change func(book) (book, *failure)) *failure {
+	r := c.reg
 	for range bookTries {
 		var kept []store.Content
 		for _, digest := range needs {
-			c, failed := r.stored(ctx, digest)
+			content, failed := r.stored(ctx, digest)
 			if failed != nil {
 				return failed
 			}
-			kept = append(kept, c)
+			kept = append(kept, content)
 		}
 		have, err := r.cfg.Shared.Book.Newest(ctx, name)
 		if err != nil {
@@ -161,7 +163,7 @@ func (r commons) enter(ctx context.Context, name string, needs []string, change 
 		}
 		next, failed := change(bookOf(have))
 		if failed == nil && len(needs) > 0 {
-			failed = r.fits(name, next)
+			failed = c.fits(name, next)
 		}
 		if failed != nil {
 			return failed
@@ -183,12 +185,13 @@ func (r commons) enter(ctx context.Context, name string, needs []string, change 
 }
 
 // forget takes a reference out of the book of all hubs.
-func (r commons) forget(ctx context.Context, to route) *failure {
-	return r.enter(ctx, to.repository, nil, func(b book) (book, *failure) { return b.forget(to) })
+func (c commons) forget(ctx context.Context, to route) *failure {
+	return c.enter(ctx, to.repository, nil, func(b book) (book, *failure) { return b.forget(to) })
 }
 
 // fits says why the book of all hubs has no room for a repository as it is to be.
-func (r commons) fits(name string, next book) *failure {
+func (c commons) fits(name string, next book) *failure {
+	r := c.reg
 	all, err := r.cfg.Shared.Book.List()
 	if err != nil {
 		return r.unwritten(err)
