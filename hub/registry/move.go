@@ -23,14 +23,15 @@ const (
 )
 
 // mover is a registry whose book may lie where it is read no more.
-type mover struct{ *Registry }
+type mover struct{ reg *Registry }
 
 // move brings a book to where it is read from now on: from the folder to the store of all hubs, or from there to the
 // folder. What it returns says when that is to be tried again; nil is never.
-func (r mover) move(ctx context.Context) <-chan time.Time {
-	err := r.share(ctx)
+func (m mover) move(ctx context.Context) <-chan time.Time {
+	r := m.reg
+	err := m.share(ctx)
 	if err == nil {
-		err = r.takeBack(ctx)
+		err = m.takeBack(ctx)
 	}
 	if err == nil || ctx.Err() != nil {
 		return nil
@@ -41,7 +42,8 @@ func (r mover) move(ctx context.Context) <-chan time.Time {
 
 // share puts what the folder's book has into that of all hubs, a repository at a time: each that is there is out of the
 // folder's. Without a store of several hubs there is nothing to do.
-func (r mover) share(ctx context.Context) error {
+func (m mover) share(ctx context.Context) error {
+	r := m.reg
 	r.mu.Lock()
 	was := r.book
 	r.mu.Unlock()
@@ -54,7 +56,7 @@ func (r mover) share(ctx context.Context) error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(was.Repositories)) {
-		if err := r.shareOne(ctx, name, was.Repositories[name]); err != nil {
+		if err := m.shareOne(ctx, name, was.Repositories[name]); err != nil {
 			return err
 		}
 		r.mu.Lock()
@@ -71,12 +73,13 @@ func (r mover) share(ctx context.Context) error {
 
 // shareOne puts the manifests of one repository there, what an index names first. What is damaged here, and what has no
 // room there, is left out and logged.
-func (r mover) shareOne(ctx context.Context, name string, was repository) error {
+func (m mover) shareOne(ctx context.Context, name string, was repository) error {
+	r := m.reg
 	for _, digest := range was.order() {
-		m := was.Manifests[digest]
-		p := push{route{name, kindManifests, digest}, digest, m, m.index()}
+		image := was.Manifests[digest]
+		p := push{route{name, kindManifests, digest}, digest, image, image.index()}
 		var differ []string
-		failed := commons{r.Registry}.enter(ctx, name, p.needs(), func(b book) (book, *failure) {
+		failed := commons{r}.enter(ctx, name, p.needs(), func(b book) (book, *failure) {
 			next, failed := p.into(b)
 			if failed == nil {
 				next, differ = next.tagsOf(name, digest, was.Tags)
@@ -136,7 +139,8 @@ func (b book) tagsOf(name, digest string, tags map[string]string) (next book, di
 }
 
 // takeBack puts what hubs shared into the folder's book, after the store came into the folder. What they had counts.
-func (r mover) takeBack(ctx context.Context) error {
+func (m mover) takeBack(ctx context.Context) error {
+	r := m.reg
 	if r.cfg.Former == nil || r.cfg.Shared != nil {
 		return nil
 	}
