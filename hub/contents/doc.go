@@ -1,4 +1,4 @@
-// Package contents keeps what is uploaded on the servers of the hub's store, by its SHA-256, so that every hub on that
+// Package contents keeps what is uploaded, and what the hub's registry has, on the servers of the hub's store, by its SHA-256, so that every hub on that
 // store has it and the host of one may be lost. A hub whose store is in its folder has none of it.
 //
 // # The book

@@ -21,7 +21,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"rackboot/hub/iso"
 	"rackboot/hub/store"
 	"rackboot/hub/store/storetest"
 	"rackboot/protocol"
@@ -287,8 +286,8 @@ func (f folder) OpenContent(digest string) (*os.File, int64, error) {
 	return file, info.Size(), err
 }
 
-func (f folder) Receive(context.Context, string, int64) (*iso.Receiving, error) { return nil, nil }
-func (f folder) Verify(context.Context, string) error                           { return nil }
+func (f folder) Receive(context.Context, string, int64) (Receiving, error) { return nil, nil }
+func (f folder) Verify(context.Context, string) error                      { return nil }
 
 func (f folder) Named() (map[string]bool, error) {
 	out := map[string]bool{}
@@ -343,7 +342,7 @@ func TestNamerAndRemover(t *testing.T) {
 					defer end()
 					for own.Err() == nil {
 						records := r.cfg.Store.Contents.List()
-						named, err := r.shelf.Named()
+						named, err := r.shelves[0].Named()
 						if err != nil {
 							t.Error(err)
 						}

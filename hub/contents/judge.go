@@ -75,6 +75,7 @@ type work string
 const (
 	workNone  work = "nothing"
 	workFetch work = "fetch"
+	workSmall work = "fetch small" // as fetch, among those that are small
 	workStore work = "store"
 )
 

@@ -103,7 +103,7 @@ func (r *Room) awaitGone(ctx context.Context, op string, c store.Content, begun 
 
 // room says why there is none.
 func (r *Room) room(ctx context.Context, op, digest string) error {
-	f, size, err := r.shelf.OpenContent(digest)
+	f, size, err := r.openContent(digest)
 	if err != nil {
 		return err
 	}
@@ -114,14 +114,14 @@ func (r *Room) room(ctx context.Context, op, digest string) error {
 	}
 	if int64(used)+size > r.cfg.Quota {
 		return protocol.Errorf(protocol.CodeUnavailable, op, "%w: %s needs %d bytes, and the NATS servers have %d of %d", blob.ErrInsufficient, digest, size, used, r.cfg.Quota).
-			WithHint("remove files that nobody needs, or raise isos.quotaMiB; what was removed goes from the servers ten minutes later")
+			WithHint("remove files that nobody needs, or raise isos.quotaMiB, which counts images of the registry too; what was removed goes from the servers ten minutes later")
 	}
 	return nil
 }
 
 // begin writes the record of a new life, in the place of one of a bucket that is gone.
 func (r *Room) begin(ctx context.Context, was store.Content) (store.Content, error) {
-	f, size, err := r.shelf.OpenContent(was.Digest)
+	f, size, err := r.openContent(was.Digest)
 	if err != nil {
 		return was, err
 	}
@@ -137,7 +137,7 @@ func (r *Room) begin(ctx context.Context, was store.Content) (store.Content, err
 // send puts the pieces there, and says so in the record. Whoever else puts the same sends the same.
 func (r *Room) send(ctx context.Context, c store.Content, anew bool) (store.Content, error) {
 	const op = "keep content on the servers"
-	f, size, err := r.shelf.OpenContent(c.Digest)
+	f, size, err := r.openContent(c.Digest)
 	if err != nil {
 		return c, err
 	}
@@ -220,7 +220,7 @@ func (r *Room) disown(ctx context.Context, c store.Content, why error) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), recordWait)
 	defer stop()
 	r.spoil(ctx, c)
-	err := r.shelf.Verify(ctx, c.Digest)
+	err := r.verify(ctx, c.Digest)
 	return errors.Join(protocol.Errorf(protocol.CodeInvalid, "keep content on the servers", "%w", why).WithHint("check the hub's disk, and upload the file again"), err)
 }
 

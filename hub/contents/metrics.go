@@ -31,7 +31,7 @@ func newMetrics() *metrics {
 		return prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
 	}
 	return &metrics{
-		lacking:  gauge("rackboot_hub_content_lacking", "Contents that a name, a package of agents or a document names and that are not in this hub's folder; 0 of a hub whose store is in its folder."),
+		lacking:  gauge("rackboot_hub_content_lacking", "Contents that a name, a package of agents, a document or an image names and that are not in this hub's folder; 0 of a hub whose store is in its folder."),
 		unstored: gauge("rackboot_hub_content_unstored", "Contents that are named, in this hub's folder, and not yet on the servers of the store; 0 of a hub whose store is in its folder."),
 		fetches:  results("fetches_total", "Contents fetched from the servers of the store, by result: done, no_room, damaged or failed."),
 		stores:   results("stores_total", "Contents put on the servers of the store, or found there, by result: done, no_room, damaged or failed."),

@@ -4,13 +4,11 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"os"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"rackboot/hub/iso"
 	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/state"
@@ -29,23 +27,15 @@ type Bucket interface {
 	Used(ctx context.Context) (uint64, error)
 }
 
-// Shelf is the hub's folder of uploaded files.
-type Shelf interface {
-	Has(digest string) bool
-	OpenContent(digest string) (*os.File, int64, error)
-	Receive(ctx context.Context, digest string, size int64) (*iso.Receiving, error)
-	// Verify compares a content with its digest; a damaged one is removed.
-	Verify(ctx context.Context, digest string) error
-	// Named are the contents that names, packages of agents and documents name. While it fails nobody knows what is needed.
-	Named() (map[string]bool, error)
-}
-
 // Config is what a Room is made of.
 type Config struct {
 	Store  *store.Store
 	Bucket Bucket
 	// Quota bounds what the servers have, in bytes.
 	Quota int64
+	// Needed are contents that stay on the servers although no folder of this hub is to have them: what the registry of
+	// other hubs has. Nil is none.
+	Needed func() (map[string]bool, error)
 	// Works reports whether this hub works the site, and Under has writes expect that it still does.
 	Works func() bool
 	Under func(ctx context.Context) context.Context
@@ -60,7 +50,7 @@ type Config struct {
 // Room keeps contents on the servers. It is safe for concurrent use.
 type Room struct {
 	cfg     Config
-	shelf   Shelf // set before anything is asked
+	shelves []Shelf // set before anything is asked
 	metrics *metrics
 	poked   chan struct{}
 	under   sync.WaitGroup
@@ -99,7 +89,7 @@ type sighting struct {
 	since    time.Time
 }
 
-// New makes a Room, and registers its metrics. Serve says whose folder it is for.
+// New makes a Room, and registers its metrics. Serve says whose folders it is for.
 func New(cfg Config) (*Room, error) {
 	m := newMetrics()
 	if err := cfg.Registerer.Register(m); err != nil {
@@ -111,8 +101,8 @@ func New(cfg Config) (*Room, error) {
 	}, nil
 }
 
-// Serve says whose folder it is for. It is called once, before anything else.
-func (r *Room) Serve(shelf Shelf) { r.shelf = shelf }
+// Serve says whose folders it is for. It is called once, before anything else.
+func (r *Room) Serve(shelves ...Shelf) { r.shelves = shelves }
 
 // Whole reports whether all of a content is on the servers, as this hub has heard.
 func (r *Room) Whole(digest string) bool { return r.state(digest) == store.ContentWhole }
@@ -131,19 +121,20 @@ const maxAsked = 1024
 
 // Want has a content fetched before others, and reports whether there is one to fetch.
 func (r *Room) Want(digest string) bool {
-	if !r.Whole(digest) {
+	whole := r.Whole(digest)
+	if !whole && r.cfg.Bucket.ID() != "" {
 		return false
 	}
 	r.mu.Lock()
-	if len(r.asked) < maxAsked {
+	if whole && len(r.asked) < maxAsked {
 		r.asked[digest] = true
 	}
 	r.mu.Unlock()
-	select {
+	select { // also where it was not looked yet what the servers have
 	case r.poked <- struct{}{}:
 	default:
 	}
-	return true
+	return whole
 }
 
 const (
@@ -188,23 +179,27 @@ func (r *Room) Run(ctx context.Context) error {
 // later changes the record, so that this hub's word that it goes is refused.
 func (r *Room) round(ctx context.Context) bool {
 	records := r.cfg.Store.Contents.List()
-	named, err := r.shelf.Named()
+	all, named, err := r.stands()
+	var needed map[string]bool
+	if err == nil {
+		needed, err = r.needed(named)
+	}
 	if err == nil && len(named)+len(records) > 0 { // else nothing is asked of the servers
 		err = r.cfg.Bucket.Ready(ctx)
 	}
 	r.say(ctx, err)
 	if err != nil {
-		r.count(named)
+		r.count(all, named)
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		clear(r.idle) // nor is it known what was needed meanwhile
 		return false
 	}
-	r.look(ctx, named)
+	r.look(ctx, all, named)
 	if !r.cfg.Works() {
 		return false
 	}
-	r.remove(ctx, records, named)
+	r.remove(ctx, records, needed)
 	return true
 }
 
@@ -213,7 +208,7 @@ func (r *Room) say(ctx context.Context, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.said.news(err) && ctx.Err() == nil {
-		r.cfg.Logger.Warn("uploaded files are neither fetched from the servers of the store nor put or removed there", "err", err, "hint", protocol.HintOf(err))
+		r.cfg.Logger.Warn("uploaded files and images are neither fetched from the servers of the store nor put or removed there", "err", err, "hint", protocol.HintOf(err))
 	}
 }
 

@@ -160,7 +160,7 @@ func (p *place) hub(dir string, quota int64) *hub {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	h.Serve(h.Shelf)
+	h.Serve(Uploads(h.Shelf))
 	p.hubs = append(p.hubs, h)
 	p.t.Cleanup(func() {
 		h.under.Wait()

@@ -16,22 +16,34 @@ import (
 const (
 	maxFetches = 2
 	maxStores  = 1
+	// What has at most smallBytes, as manifests have, does not wait for large ones: of those maxSmall are fetched at once.
+	smallBytes = 4 << 20
+	maxSmall   = 4
 	// After a failure a content waits for pauseMin, and twice as long after each further one up to pauseMax.
 	pauseMin = 5 * time.Second
 	pauseMax = 5 * time.Minute
 )
 
 // look begins what is to be done for the contents that are named.
-func (r *Room) look(ctx context.Context, named map[string]bool) {
+func (r *Room) look(ctx context.Context, all []stand, named map[string]bool) {
 	todo := map[string]work{}
 	for digest := range named {
 		c, err := r.cfg.Store.Contents.Get(digest)
-		here, quiet := r.shelf.Has(digest), err != nil || r.quiet(c, restFor)
-		if w := workFor(here, r.state(digest), quiet); w != workNone {
+		state, here, lacks, quiet := r.state(digest), false, false, err != nil || r.quiet(c, restFor)
+		for _, p := range all {
+			here, lacks = here || p.Has(digest), lacks || p.lacks(digest)
+		}
+		if state == store.ContentWhole {
+			here = !lacks // each folder has its own
+		}
+		switch w := workFor(here, state, quiet); {
+		case w == workFetch && c.Size <= smallBytes:
+			todo[digest] = workSmall
+		case w != workNone:
 			todo[digest] = w
 		}
 	}
-	r.count(named)
+	r.count(all, named)
 	r.forget(named)
 	for _, digest := range r.order(todo) {
 		r.start(ctx, digest, todo[digest])
@@ -39,11 +51,11 @@ func (r *Room) look(ctx context.Context, named map[string]bool) {
 }
 
 // count counts what is lacking here, and on the servers.
-func (r *Room) count(named map[string]bool) {
+func (r *Room) count(all []stand, named map[string]bool) {
 	lacking, unstored := 0, 0
 	for digest := range named {
 		switch {
-		case !r.shelf.Has(digest):
+		case slices.ContainsFunc(all, func(p stand) bool { return p.lacks(digest) }):
 			lacking++
 		case !r.Whole(digest):
 			unstored++
@@ -87,7 +99,7 @@ func (r *Room) start(ctx context.Context, digest string, w work) {
 			running++
 		}
 	}
-	most := map[work]int{workFetch: maxFetches, workStore: maxStores}[w]
+	most := map[work]int{workFetch: maxFetches, workSmall: maxSmall, workStore: maxStores}[w]
 	if r.busy[digest] != "" || running >= most || r.cfg.Clock().Before(r.failed[digest].until) || ctx.Err() != nil {
 		return
 	}
@@ -130,14 +142,25 @@ func (r *Room) ended(digest string, err error) {
 	}
 }
 
-// fetch brings a content into the hub's folder, and goes on with what is there of it. It counts once it was compared with
-// its digest. What the servers do not have as it was is said in the record. Each piece has the time of one call.
+// fetch brings a content into each folder that is to have it and does not.
 func (r *Room) fetch(ctx context.Context, digest string) error {
+	all, _, err := r.stands()
+	for _, p := range all {
+		if err == nil && p.lacks(digest) {
+			err = r.fetchInto(ctx, p, digest)
+		}
+	}
+	return err
+}
+
+// fetchInto brings a content into a folder, and goes on with what is there of it. It counts once it was compared with its
+// digest. What the servers do not have as it was is said in the record. Each piece has the time of one call.
+func (r *Room) fetchInto(ctx context.Context, into Shelf, digest string) error {
 	c, err := r.cfg.Store.Contents.Newest(ctx, digest)
 	if err != nil || c.State != store.ContentWhole || c.Bucket != r.cfg.Bucket.ID() {
 		return err
 	}
-	in, err := r.shelf.Receive(ctx, digest, c.Size)
+	in, err := into.Receive(ctx, digest, c.Size)
 	if err != nil || in == nil {
 		return err
 	}
@@ -164,7 +187,7 @@ func (r *Room) fetch(ctx context.Context, digest string) error {
 // Bring fetches all that is named and is not in the folder, one after the other, and returns how many came and what did not, with the reason. It is for a hub
 // that does not run. The codes are unavailable and timeout.
 func (r *Room) Bring(ctx context.Context) (came int, lacking map[string]error, err error) {
-	named, err := r.shelf.Named()
+	all, named, err := r.stands()
 	if err == nil {
 		err = r.cfg.Bucket.Ready(ctx)
 	}
@@ -173,14 +196,15 @@ func (r *Room) Bring(ctx context.Context) (came int, lacking map[string]error, e
 	}
 	lacking = map[string]error{}
 	for digest := range named {
-		if r.shelf.Has(digest) {
+		lacks := func(p stand) bool { return p.lacks(digest) }
+		if !slices.ContainsFunc(all, lacks) {
 			continue
 		}
 		err := r.fetch(ctx, digest)
 		switch {
 		case err != nil:
 			lacking[digest] = err
-		case r.shelf.Has(digest):
+		case !slices.ContainsFunc(all, lacks):
 			came++
 		default:
 			lacking[digest] = protocol.Errorf(protocol.CodeNotFound, "fetch content", "the servers do not have all of it")

@@ -16,6 +16,7 @@ import (
 	"rackboot/hub/checkpoint"
 	"rackboot/hub/contents"
 	"rackboot/hub/iso"
+	"rackboot/hub/registry"
 	"rackboot/hub/store"
 	"rackboot/state/clock"
 	"rackboot/state/heads"
@@ -47,10 +48,42 @@ type broughtContents struct {
 	lacking []string
 }
 
-// filesFolder is a hub's folder of uploaded files.
+// namedImages are the contents that the registry of all hubs names, and by which repository.
+func namedImages(st *store.Store) (map[string]string, error) {
+	all, err := st.Repositories.List()
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	for _, r := range all {
+		for digest, m := range r.Manifests {
+			for _, needed := range append(slices.Clone(m.Names), digest) {
+				out[needed] = "image/" + r.Name
+			}
+		}
+	}
+	return out, nil
+}
+
+// filesFolder is a hub's folder of uploaded files, and that of its registry.
 type filesFolder struct {
 	dir            string
 	quota, minFree int64 // bytes
+	images         imagesFolder
+}
+
+// imagesFolder is the folder of a hub's registry; without a dir it has none.
+type imagesFolder struct {
+	dir            string
+	quota, minFree int64 // bytes
+}
+
+// open opens it as that of a hub that shares a store, and does not run.
+func (f imagesFolder) open(st *store.Store, log *slog.Logger) (*registry.Registry, error) {
+	return registry.Open(registry.Config{
+		Dir: f.dir, Quota: f.quota, MinFree: f.minFree, Clock: clock.Now, Logger: log, Registerer: prometheus.NewRegistry(),
+		Shared: &registry.Shared{Book: st.Repositories, Contents: st.Contents},
+	})
 }
 
 // bring fetches what the folder lacks of what the store on servers names. bulk is where contents are.
@@ -65,6 +98,17 @@ func (f filesFolder) bring(ctx context.Context, streams, bulk jetstream.Config, 
 		return out, err
 	}
 	named := namedContents(st)
+	all := map[string]bool{}
+	for digest := range named {
+		all[digest] = true
+	}
+	images, err := namedImages(st)
+	if err != nil {
+		return out, err
+	}
+	if f.images.dir != "" {
+		maps.Copy(named, images)
+	}
 	if len(named) == 0 {
 		return out, nil
 	}
@@ -78,23 +122,28 @@ func (f filesFolder) bring(ctx context.Context, streams, bulk jetstream.Config, 
 	if err != nil {
 		return out, err
 	}
-	all := map[string]bool{}
-	for digest := range named {
-		all[digest] = true
-	}
 	needed := func() (map[string]bool, error) { return all, nil }
 	shelf, err := iso.Open(iso.Config{Dir: f.dir, Quota: f.quota, MinFree: f.minFree, Store: st, Needed: needed, Clock: clock.Now, Logger: log, Registerer: reg})
 	if err != nil {
 		return out, err
 	}
-	room.Serve(shelf)
+	shelves := []contents.Shelf{contents.Uploads(shelf)}
+	closed := shelf.Close
+	if f.images.dir != "" {
+		own, err := f.images.open(st, log)
+		if err != nil {
+			return out, errors.Join(err, shelf.Close())
+		}
+		shelves, closed = append(shelves, own.Shelf()), func() error { return errors.Join(own.Close(), shelf.Close()) }
+	}
+	room.Serve(shelves...)
 	came, lacking, err := room.Bring(ctx)
 	out.came = came
 	for digest, why := range lacking {
 		out.lacking = append(out.lacking, fmt.Sprintf("%s (%s): %s", named[digest], digest, why))
 	}
 	slices.Sort(out.lacking)
-	return out, errors.Join(err, shelf.Close())
+	return out, errors.Join(err, closed())
 }
 
 // lackingContent is one that is neither in a hub's folder nor whole on the servers.
@@ -112,9 +161,17 @@ func (f filesFolder) lacking(ctx context.Context, st *store.Store, bulk jetstrea
 		return nil, err
 	}
 	named := namedContents(st)
+	images, err := namedImages(st)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(named, images)
 	for _, digest := range slices.Sorted(maps.Keys(named)) {
-		_, err := os.Stat(filepath.Join(f.dir, "content", strings.TrimPrefix(digest, "sha256:")))
-		if err == nil {
+		dir := filepath.Join(f.dir, "content")
+		if images[digest] != "" && f.images.dir != "" {
+			dir = filepath.Join(f.images.dir, "blobs")
+		}
+		if _, err := os.Stat(filepath.Join(dir, strings.TrimPrefix(digest, "sha256:"))); err == nil {
 			continue
 		}
 		c, err := st.Contents.Get(digest)

@@ -119,9 +119,6 @@ func Run(ctx context.Context, c Config, o Options) error {
 	if err != nil {
 		return err
 	}
-	if h.upkeep.contents != nil {
-		h.upkeep.contents.Serve(isos)
-	}
 	defer func() {
 		if err := isos.Close(); err != nil {
 			log.Error("uploads were not kept as far as they were", "err", err)
@@ -130,9 +127,10 @@ func Run(ctx context.Context, c Config, o Options) error {
 	h.isos = isos
 	h.file.Store(&c)
 	up.rules.shelf.Store(isos)
-	if h.registry, err = h.openRegistry(c); err != nil {
+	if h.registry, err = h.openRegistry(c, at.bulk.Conn != nil); err != nil {
 		return err
 	}
+	h.upkeep.serve(isos, h.registry)
 	if h.registry != nil {
 		defer func() {
 			if err := h.registry.Close(); err != nil {

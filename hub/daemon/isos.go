@@ -108,10 +108,22 @@ func (h *hub) openContents(c Config, bulk jetstream.Config) (*contents.Room, err
 		return nil, err
 	}
 	return contents.New(contents.Config{
-		Store: h.store, Bucket: bucket, Quota: c.ISOs.quota(),
+		Store: h.store, Bucket: bucket, Quota: c.ISOs.quota(), Needed: h.store.Repositories.Needed, // also of a hub without a registry
 		Works: func() bool { return h.start.Works(fence.Site) }, Under: func(ctx context.Context) context.Context { return h.start.Under(ctx, fence.Site) },
 		Clock: clock.Now, NewID: rand.Text, Logger: h.log, Registerer: h.reg, Crash: h.options.Crash,
 	})
+}
+
+// serve says whose folders contents are for.
+func (up upkeep) serve(isos *iso.Shelf, own *ownRegistry) {
+	if up.contents == nil {
+		return
+	}
+	shelves := []contents.Shelf{contents.Uploads(isos)}
+	if own != nil {
+		shelves = append(shelves, own.Shelf())
+	}
+	up.contents.Serve(shelves...)
 }
 
 // depot is the room as the shelf asks it.
@@ -122,9 +134,13 @@ func depot(r *contents.Room) iso.Depot {
 	return r
 }
 
-// files is where uploaded files are.
+// files is where uploaded files are, and images.
 func (c Config) files() filesFolder {
-	return filesFolder{c.isosDir(), c.ISOs.quota(), c.ISOs.minFree()}
+	f := filesFolder{dir: c.isosDir(), quota: c.ISOs.quota(), minFree: c.ISOs.minFree()}
+	if c.Registry.Listen != "" {
+		f.images = imagesFolder{c.registryDir(), c.Registry.quota(), c.Registry.minFree()}
+	}
+	return f
 }
 
 // isosDir is the folder of uploaded files.

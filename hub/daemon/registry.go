@@ -52,6 +52,22 @@ func (c Registry) check() error {
 	return nil
 }
 
+// quota is in bytes.
+func (c Registry) quota() int64 {
+	if c.QuotaMiB == 0 {
+		return registryQuotaMiB << 20
+	}
+	return c.QuotaMiB << 20
+}
+
+// minFree is in bytes.
+func (c Registry) minFree() int64 {
+	if c.MinFreeMiB == 0 {
+		return registryMinFreeMiB << 20
+	}
+	return c.MinFreeMiB << 20
+}
+
 // ownRegistry is the hub's registry, and how the hub itself reads it.
 type ownRegistry struct {
 	*registry.Registry
@@ -74,8 +90,8 @@ func (c Config) registryDir() string {
 // client has no space.
 const hubItself = "the hub"
 
-// openRegistry opens it; nil without one.
-func (h *hub) openRegistry(c Config) (*ownRegistry, error) {
+// openRegistry opens it; nil without one. On servers of the user's own the store has its book, for all hubs.
+func (h *hub) openRegistry(c Config, shared bool) (*ownRegistry, error) {
 	if c.Registry.Listen == "" {
 		return nil, nil
 	}
@@ -87,16 +103,18 @@ func (h *hub) openRegistry(c Config) (*ownRegistry, error) {
 	for _, name := range append(slices.Clone(c.Names), "localhost", "127.0.0.1") {
 		o.hosts = append(o.hosts, net.JoinHostPort(name, port))
 	}
-	quota, free := c.Registry.QuotaMiB, c.Registry.MinFreeMiB
-	if quota == 0 {
-		quota = registryQuotaMiB
+	conf := registry.Config{
+		Dir: c.registryDir(), Quota: c.Registry.quota(), MinFree: c.Registry.minFree(), Right: o.right, Audit: o, Clock: clock.Now, Logger: h.log, Registerer: h.reg,
 	}
-	if free == 0 {
-		free = registryMinFreeMiB
+	if shared {
+		conf.Shared = &registry.Shared{Book: h.store.Repositories, Contents: h.store.Contents}
+		if h.upkeep.contents != nil {
+			conf.Shared.Depot = h.upkeep.contents
+		}
+	} else {
+		conf.Former = h.store.Repositories
 	}
-	o.Registry, err = registry.Open(registry.Config{
-		Dir: c.registryDir(), Quota: quota << 20, MinFree: free << 20, Right: o.right, Audit: o, Clock: clock.Now, Logger: h.log, Registerer: h.reg,
-	})
+	o.Registry, err = registry.Open(conf)
 	return o, err
 }
 

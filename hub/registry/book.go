@@ -12,7 +12,6 @@ import (
 	"slices"
 
 	"rackboot/protocol"
-	"rackboot/state/file"
 )
 
 const (
@@ -66,13 +65,7 @@ func readBook(dir string) (book, error) {
 }
 
 // write replaces the file as a whole; it is on disk when write returns.
-func (b book) write(dir string) error {
-	raw, err := json.Marshal(b)
-	if err != nil {
-		return err
-	}
-	return file.Replace(filepath.Join(dir, bookFile), raw, 0o600)
-}
+func (b book) write(dir string) error { return b.writeAs(dir, bookFile) }
 
 // edit is a copy of the book with a copy of one repository, which may be changed.
 func (b book) edit(name string) (book, repository) {

@@ -1,6 +1,11 @@
 package registry
 
-import "time"
+import (
+	"maps"
+	"time"
+
+	"rackboot/protocol"
+)
 
 const (
 	collectEvery = 10 * time.Minute
@@ -19,7 +24,8 @@ func (r *Registry) arrive(digest string) {
 // seen reports whether a blob is there, and notes it.
 func (r *Registry) seen(digest string) bool {
 	if !r.blobs.Has(digest) {
-		return false
+		_, elsewhere := r.elsewhere(digest)
+		return elsewhere
 	}
 	r.arrive(digest)
 	return true
@@ -31,6 +37,15 @@ func (r *Registry) collect() {
 	defer r.mu.Unlock()
 	r.expire()
 	now, needed := r.cfg.Clock(), r.book.needed()
+	if r.cfg.Shared != nil { // of the folder's book there is what has not been moved yet
+		shared, err := r.cfg.Shared.Book.Needed()
+		if err != nil {
+			r.cfg.Logger.Warn("nothing is removed from the registry's folder", "err", err, "hint", protocol.HintOf(err))
+			return
+		}
+		maps.Copy(needed, shared)
+		r.dropParts(needed)
+	}
 	for _, digest := range r.blobs.Digests() {
 		since, known := r.arrived[digest]
 		switch {
@@ -45,6 +60,18 @@ func (r *Registry) collect() {
 			}
 			delete(r.arrived, digest)
 			r.metrics.removed.Inc()
+		}
+	}
+}
+
+// dropParts removes what came of blobs that nobody needs any more. r.mu is held.
+func (r *Registry) dropParts(needed map[string]bool) {
+	for _, p := range r.blobs.Parts() {
+		if needed[p.Digest] {
+			continue
+		}
+		if err := r.blobs.DropPart(p.Digest); err != nil {
+			r.cfg.Logger.Debug("a part that nobody needs stays", "digest", p.Digest, "err", err)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"time"
@@ -79,6 +80,7 @@ func (r *Registry) putManifest(who Caller) func(http.ResponseWriter, *http.Reque
 			return
 		}
 		digest := fmt.Sprintf("sha256:%x", sha256.Sum256(raw))
+		r.sustain(w)
 		if failed := r.recorded(req, who, opPush, to, digest, func() *failure {
 			return r.keep(req.Context(), to, req.Header.Get("Content-Type"), digest, raw)
 		}); failed != nil {
@@ -102,9 +104,12 @@ func (r *Registry) keep(ctx context.Context, to route, kind, digest string, raw 
 	if err != nil {
 		return &failure{http.StatusBadRequest, "MANIFEST_INVALID", err.Error()}
 	}
+	index := kind == typeIndex || kind == typeDockerList
+	if r.cfg.Shared != nil {
+		return commons{r}.keep(ctx, push{to, digest, manifest{Type: kind, Names: names}, index}, raw)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	index := kind == typeIndex || kind == typeDockerList
 	for _, n := range names {
 		_, manifest := r.book.Repositories[to.repository].Manifests[n]
 		if !r.blobs.Has(n) || index && !manifest {
@@ -135,20 +140,22 @@ func (r *Registry) turn(next book) *failure {
 }
 
 func (r *Registry) getManifest(w http.ResponseWriter, req *http.Request, to route) {
-	r.mu.Lock()
-	repo := r.book.Repositories[to.repository]
+	repo, failed := r.repository(to.repository)
 	digest := to.reference
 	if tagged, is := repo.Tags[to.reference]; is {
 		digest = tagged
 	}
 	m, there := repo.Manifests[digest]
-	r.mu.Unlock()
-	f, size, err := r.blobs.Open(digest)
-	if !there || err != nil {
-		if err == nil {
-			_ = f.Close() // it was not read
-		}
-		fail(w, http.StatusNotFound, "MANIFEST_UNKNOWN", "there is no "+to.reference+" in "+to.repository)
+	var f *os.File
+	var size int64
+	if there {
+		f, size, failed = r.open(req.Context(), digest)
+	}
+	if failed == nil && f == nil {
+		failed = &failure{http.StatusNotFound, "MANIFEST_UNKNOWN", "there is no " + to.reference + " in " + to.repository}
+	}
+	if failed != nil {
+		failed.answer(w)
 		return
 	}
 	defer func() { _ = f.Close() }() // it is only read
@@ -167,11 +174,10 @@ func (r *Registry) deleteManifest(who Caller) func(http.ResponseWriter, *http.Re
 	return func(w http.ResponseWriter, req *http.Request, to route) {
 		digest := to.reference
 		if !protocol.ValidDigest(digest) {
-			r.mu.Lock()
-			digest = r.book.Repositories[to.repository].Tags[to.reference]
-			r.mu.Unlock()
+			repo, _ := r.repository(to.repository) // for the entry alone
+			digest = repo.Tags[to.reference]
 		}
-		if failed := r.recorded(req, who, opDelete, to, digest, func() *failure { return r.forget(to) }); failed != nil {
+		if failed := r.recorded(req, who, opDelete, to, digest, func() *failure { return r.forget(req.Context(), to) }); failed != nil {
 			failed.answer(w)
 			return
 		}
@@ -181,26 +187,40 @@ func (r *Registry) deleteManifest(who Caller) func(http.ResponseWriter, *http.Re
 }
 
 // forget takes a reference out of the book.
-func (r *Registry) forget(to route) *failure {
+func (r *Registry) forget(ctx context.Context, to route) *failure {
+	if r.cfg.Shared != nil {
+		return commons{r}.forget(ctx, to)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if by := r.book.namedBy(to.repository, to.reference); by != "" {
-		return &failure{http.StatusConflict, "DENIED", "the index " + by + " names it; delete that first"}
-	}
-	next, was := r.book.without(to.repository, to.reference)
-	if !was {
-		return &failure{http.StatusNotFound, "MANIFEST_UNKNOWN", "there is no " + to.reference + " in " + to.repository}
+	next, failed := r.book.forget(to)
+	if failed != nil {
+		return failed
 	}
 	return r.turn(next)
 }
 
+// forget is the book without a reference, if nothing needs it.
+func (b book) forget(to route) (book, *failure) {
+	if by := b.namedBy(to.repository, to.reference); by != "" {
+		return b, &failure{http.StatusConflict, "DENIED", "the index " + by + " names it; delete that first"}
+	}
+	next, was := b.without(to.repository, to.reference)
+	if !was {
+		return b, &failure{http.StatusNotFound, "MANIFEST_UNKNOWN", "there is no " + to.reference + " in " + to.repository}
+	}
+	return next, nil
+}
+
 // tags lists the tags of a repository, in order.
 func (r *Registry) tags(w http.ResponseWriter, _ *http.Request, to route) {
-	r.mu.Lock()
-	repo, there := r.book.Repositories[to.repository]
+	repo, failed := r.repository(to.repository)
 	tags := repo.tags()
-	r.mu.Unlock()
-	if !there {
+	if failed != nil {
+		failed.answer(w)
+		return
+	}
+	if len(repo.Manifests) == 0 {
 		fail(w, http.StatusNotFound, "NAME_UNKNOWN", "there is no repository "+to.repository)
 		return
 	}

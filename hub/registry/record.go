@@ -32,7 +32,12 @@ type failure struct {
 	code, message string
 }
 
-func (f *failure) answer(w http.ResponseWriter) { fail(w, f.status, f.code, f.message) }
+func (f *failure) answer(w http.ResponseWriter) {
+	if f.status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "5")
+	}
+	fail(w, f.status, f.code, f.message)
+}
 
 // recorded changes an image, whose digest may be known, and has that in the audit log.
 func (r *Registry) recorded(req *http.Request, who Caller, op string, to route, digest string, do func() *failure) *failure {

@@ -7,12 +7,14 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"rackboot/hub/store"
 	"rackboot/protocol"
 	"rackboot/state/blob"
 	"rackboot/state/file"
@@ -45,7 +47,11 @@ type Config struct {
 	// Right says who sends a request, and what that one may do.
 	Right func(*http.Request) (who Caller, may Right)
 	Audit Audit // nil keeps none
-	Clock func() time.Time
+	// Shared is where hubs that share a store have the book and the blobs; nil keeps them in Dir alone.
+	Shared *Shared
+	// Former is what hubs shared before the store came into this hub's folder: it goes into the book there. Nil is nothing.
+	Former *store.Repositories
+	Clock  func() time.Time
 	// Idle bounds the time between two pieces of a body that is sent, and Whole that of a
 	// whole upload; 30 s and 1 h if zero.
 	Idle, Whole time.Duration
@@ -212,11 +218,20 @@ func fail(w http.ResponseWriter, status int, code, message string) {
 // getBlob serves a blob with ranges. Who may pull may pull all: a blob is in no repository.
 func (r *Registry) getBlob(w http.ResponseWriter, req *http.Request, to route) {
 	if req.Method == http.MethodHead {
-		r.seen(to.reference) // who pushes asks so what need not be sent
+		// Who pushes asks so what need not be sent.
+		r.seen(to.reference)
+		if size, elsewhere := r.elsewhere(to.reference); elsewhere {
+			w.Header().Set("Docker-Content-Digest", to.reference)
+			w.Header().Set("Content-Length", strconv.FormatInt(size, 10))
+			return
+		}
 	}
-	f, _, err := r.blobs.Open(to.reference)
-	if err != nil {
-		fail(w, http.StatusNotFound, "BLOB_UNKNOWN", "there is no blob "+to.reference)
+	f, _, failed := r.open(req.Context(), to.reference)
+	if failed == nil && f == nil {
+		failed = &failure{http.StatusNotFound, "BLOB_UNKNOWN", "there is no blob " + to.reference}
+	}
+	if failed != nil {
+		failed.answer(w)
 		return
 	}
 	defer func() { _ = f.Close() }() // it was only read
@@ -240,16 +255,18 @@ func (s *steady) Write(b []byte) (int, error) {
 	return s.ResponseWriter.Write(b)
 }
 
-// Run removes what nobody names, until ctx ends.
+// Run moves a book that lies where it is read no more, and removes what nobody names, until ctx ends.
 func (r *Registry) Run(ctx context.Context) error {
 	tick := time.NewTicker(collectEvery)
 	defer tick.Stop()
 	for {
+		again := mover{r}.move(ctx)
 		r.collect()
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-tick.C:
+		case <-again:
 		}
 	}
 }

@@ -29,8 +29,8 @@ const (
 )
 
 type metrics struct {
-	refused, connRefused, full, removed prometheus.Counter
-	received                            prometheus.Counter
+	refused, connRefused, full, late, removed prometheus.Counter
+	received                                  prometheus.Counter
 }
 
 func newMetrics(reg prometheus.Registerer, r *Registry) metrics {
@@ -41,11 +41,12 @@ func newMetrics(reg prometheus.Registerer, r *Registry) metrics {
 		refused:     counter("refused_total", "Requests to the hub's registry by who may not make them."),
 		connRefused: counter("connections_refused_total", "Connections to the hub's registry that were closed because there were too many."),
 		full:        counter("full_total", "Pushes to the hub's registry that had no room."),
+		late:        counter("late_total", "Pulls from the hub's registry that were to come again, since the hub had not fetched the blob yet."),
 		removed:     counter("removed_total", "Blobs of the hub's registry that were removed because no manifest names them."),
 		received:    counter("received_bytes_total", "Bytes of blobs that were pushed to the hub's registry."),
 	}
 	if reg != nil {
-		reg.MustRegister(m.refused, m.connRefused, m.full, m.removed, m.received, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		reg.MustRegister(m.refused, m.connRefused, m.full, m.late, m.removed, m.received, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "rackboot_hub_registry_bytes", Help: "Bytes of everything in the hub's registry.",
 		}, func() float64 { return float64(r.bytes()) }))
 	}

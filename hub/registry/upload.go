@@ -51,7 +51,7 @@ func (r *Registry) begin(w http.ResponseWriter, req *http.Request, to route) {
 	}
 	defer r.drop(id)
 	if got, _, ok := r.receive(w, req); ok {
-		r.settle(w, to, got, digest)
+		r.settle(w, req, to, got, digest)
 	}
 }
 
@@ -135,13 +135,18 @@ func (r *Registry) finish(w http.ResponseWriter, req *http.Request, to route) {
 		fail(w, http.StatusBadRequest, "BLOB_UPLOAD_INVALID", "a blob comes in one piece here; begin anew")
 		return
 	}
-	r.settle(w, to, got, digest)
+	r.settle(w, req, to, got, digest)
 }
 
-// settle compares what came with what was promised.
-func (r *Registry) settle(w http.ResponseWriter, to route, got, want string) {
+// settle compares what came with what was promised, and has it where all hubs find it.
+func (r *Registry) settle(w http.ResponseWriter, req *http.Request, to route, got, want string) {
 	if got != want {
 		fail(w, http.StatusBadRequest, "DIGEST_INVALID", fmt.Sprintf("what came is %s, not %s", got, want))
+		return
+	}
+	r.sustain(w)
+	if _, failed := r.stored(req.Context(), want); failed != nil {
+		failed.answer(w)
 		return
 	}
 	created(w, to, want)

@@ -21,6 +21,7 @@ const (
 	bulkBucket         = "bulk"
 	partBucket         = "bulkpart"
 	contentBucket      = "content"
+	repositoryBucket   = "repository"
 
 	hubBucket  = "hub"
 	unitBucket = "unit" // of the site; those of racks are below it
@@ -41,10 +42,10 @@ const (
 )
 
 // apart reports whether nothing follows from what is in a bucket: what somebody was answered, lists that are worked off,
-// which hubs there are and work what, and what servers have of uploaded files.
+// which hubs there are and work what, what servers have of uploaded files, and what the registry has.
 func apart(bucket string) bool {
 	switch bucket {
-	case answerBucket, bulkBucket, partBucket, contentBucket, hubBucket, unitBucket, unitBucket + ".rack":
+	case answerBucket, bulkBucket, partBucket, contentBucket, repositoryBucket, hubBucket, unitBucket, unitBucket + ".rack":
 		return true
 	}
 	return false

@@ -48,7 +48,7 @@ func undecoded(e state.Entry) string {
 	}
 	bucket, _ := split(e.Key)
 	switch bucket {
-	case requestBucket, bucketApproval, answerBucket, isoBucket, agentPackageBucket, contentBucket, BesideLedger, BesideInventory, BesideSealed, ignitionBucket, formerBucket, bulkBucket, partBucket:
+	case requestBucket, bucketApproval, answerBucket, isoBucket, agentPackageBucket, contentBucket, repositoryBucket, BesideLedger, BesideInventory, BesideSealed, ignitionBucket, formerBucket, bulkBucket, partBucket:
 		if !json.Valid(e.Value) {
 			return "it is no JSON"
 		}

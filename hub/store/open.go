@@ -50,7 +50,7 @@ func newStore(cfg Config) *Store {
 	secrets := &Secrets{c, objects, cfg.Vault, cfg.CheckIgnition}
 	return &Store{
 		core: c, Haste: c.haste, Objects: objects, Holds: holds, Secrets: secrets,
-		Beside:  Beside{Uploaded{AgentPackages: &AgentPackages{c}, Contents: &Contents{c}, ISOs: &ISOs{c}}, Sharing{Hubs: &Hubs{c}, Units: &Units{c}}},
+		Beside:  Beside{Uploaded{AgentPackages: &AgentPackages{c}, Contents: &Contents{c}, ISOs: &ISOs{c}, Repositories: &Repositories{c}}, Sharing{Hubs: &Hubs{c}, Units: &Units{c}}},
 		Answers: &Answers{c}, Approvals: &Approvals{c}, BootImages: &BootImages{objects}, Claims: &Claims{c, objects, holds},
 		Credentials: newCredentials(c), Envs: newEnvs(c), Ignitions: newIgnitions(c), Inventories: newInventories(c),
 		Ledgers: &Ledgers{c, newDecoded()}, Log: &Log{c, cfg.Log}, Maintenances: &Maintenances{c, objects}, Meta: &Meta{c},

@@ -39,6 +39,7 @@ type Uploaded struct {
 	AgentPackages *AgentPackages
 	Contents      *Contents
 	ISOs          *ISOs
+	Repositories  *Repositories
 }
 
 // Sharing are the books of which hubs work on the store, and who works what.

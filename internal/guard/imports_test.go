@@ -144,7 +144,7 @@ func layers() []layer {
 		{"hub/approval", []string{"protocol", "protocol/resource", "protocol/wire"}, "who approves what, and the key that signs it"},
 		{"hub/access", []string{"protocol/resource"}, "who may do what is pure"},
 		{"hub/iso", []string{"protocol", "protocol/agentpackage", "protocol/resource", "protocol/api", "hub/store", "netboot/bootenv", "netboot/fsview", "netboot/image", "state", "state/blob", "state/file"}, "uploaded files; who checks signatures it knows as an interface"},
-		{"hub/registry", []string{"protocol", "internal/conns", "state/blob", "state/file"}, "images within the hub; who may do what it knows as a function"},
+		{"hub/registry", []string{"protocol", "hub/contents", "hub/store", "internal/conns", "state", "state/blob", "state/file"}, "images within the hub, of several hubs in their store; who may do what it knows as a function"},
 		{"hub/packages", []string{"protocol", "protocol/agentpackage", "protocol/api", "protocol/resource", "protocol/wire", "hub/store", "state"}, "packages of agents; where their programs are it knows as an interface"},
 		{"hub/iso/openpgp", []string{"protocol", "hub/iso"}, "detached signatures"},
 		{"hub/contents", []string{"protocol", "hub/iso", "hub/store", "state", "state/blob", "state/jetstream"}, "uploaded files on the servers of the store, for all hubs"},

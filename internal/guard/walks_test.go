@@ -21,7 +21,7 @@ func walks() []walk {
 	return []walk{
 		{"the way to all of a kind, which those below go", []string{
 			"hub/store.List", "hub/store.Copies", "hub/store.Objects.Copies", "hub/store.book.list", "hub/store.Approvals.List",
-			"hub/store.AgentPackages.List", "hub/store.Contents.List", "hub/store.Hubs.List", "hub/store.ISOs.List", "hub/store.Requests.List", "hub/store.Secrets.List", "hub/store.Secrets.kept",
+			"hub/store.AgentPackages.List", "hub/store.Contents.List", "hub/store.Hubs.List", "hub/store.ISOs.List", "hub/store.Repositories.List", "hub/store.Requests.List", "hub/store.Secrets.List", "hub/store.Secrets.kept",
 		}},
 		{"all of it is what somebody reads", []string{
 			"hub/status.Room.decorateFreeze", "hub/api.lister.each", "hub/api.requests.list", "hub/approvals.Room.List",
