@@ -60,6 +60,25 @@ func TestAttest(t *testing.T) {
 	}
 }
 
+// What a machine has proved is of the boot before, once it fetches the image of its discovery again; a claim's is none of it.
+func TestFetchedAgain(t *testing.T) {
+	for purpose, voided := range map[resource.Purpose]int{resource.PurposeDiscovery: 1, resource.PurposeClaim: 0} {
+		b, attempt, at := chainBoots(t)
+		heard := &heardTPMs{}
+		b.room.cfg.TPMs = heard
+		attempt.Order.File, attempt.Order.Blob, attempt.Marks.Served, attempt.Order.Purpose = "boot.efi", contentDigest(kernelText), true, purpose
+		attempt.Order.Chain = nil
+		f, err := b.Open(at, "t", "boot.efi")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = f.Close() // it was not read
+		if len(heard.voided) != voided {
+			t.Errorf("%s: void are %q", purpose, heard.voided)
+		}
+	}
+}
+
 // folding has the loops of servers note what they are told.
 type folding struct {
 	nobody

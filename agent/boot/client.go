@@ -8,6 +8,7 @@ import (
 	"rackboot/netboot"
 	"rackboot/protocol"
 	"rackboot/protocol/decide"
+	"rackboot/protocol/resource"
 )
 
 // segment implements netboot.Files, netboot.AddressFiles and netboot.Evidence on the
@@ -46,6 +47,9 @@ func (b *segment) Open(remote netip.Addr, token, name string) (*netboot.File, er
 		b.room.cfg.Servers.Saw(server, decide.Event{Opened: true, Token: token, At: b.room.cfg.Clock()})
 	}
 	last := e.attempt.IsLast(found.name)
+	if last && e.attempt.Order.Purpose == resource.PurposeDiscovery {
+		b.room.cfg.TPMs.Void(server)
+	}
 	if last && !e.attempt.Marks.Served {
 		if !b.room.cfg.Servers.Has(server) {
 			return nil, protocol.Errorf(protocol.CodeUnavailable, op, "%s has no loop yet", server)

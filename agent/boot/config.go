@@ -83,6 +83,8 @@ type TPMs interface {
 	// Prove takes evidence, Doubt that none can be taken, and Proved says what came of it.
 	Prove(server, token string, ev attest.Evidence, x attest.Expectation) (attest.Code, error)
 	Doubt(server, token string, why attest.Code)
+	// Void forgets what a server has proved: it boots anew.
+	Void(server string)
 	Proved(server, token string) (attested bool, why attest.Code)
 }
 

@@ -17,6 +17,7 @@ import (
 type heardTPMs struct {
 	offered []string
 	doubts  []attest.Code
+	voided  []string    // servers
 	proved  attest.Code // empty is that all is attested
 }
 
@@ -39,6 +40,8 @@ func (*heardTPMs) Prove(string, string, attest.Evidence, attest.Expectation) (at
 }
 
 func (h *heardTPMs) Doubt(_, _ string, why attest.Code) { h.doubts = append(h.doubts, why) }
+
+func (h *heardTPMs) Void(server string) { h.voided = append(h.voided, server) }
 
 func (h *heardTPMs) Proved(string, string) (bool, attest.Code) { return h.proved == "", h.proved }
 

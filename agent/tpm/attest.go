@@ -2,6 +2,7 @@ package tpm
 
 import (
 	"io"
+	"maps"
 	"time"
 
 	"rackboot/netboot/attest"
@@ -104,6 +105,14 @@ func (r *Room) Proved(server, token string) (attested bool, why attest.Code) {
 		return false, NoQuote
 	}
 	return q.doubt == "", q.doubt
+}
+
+// Void forgets what boots of a server were asked and have proved: it fetches its image anew, and what comes after that is
+// another boot, also by the same token.
+func (r *Room) Void(server string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	maps.DeleteFunc(r.quotes, func(_ string, q asked) bool { return q.server == server })
 }
 
 // takeNonce uses the nonce of a boot up; nil where none waits.

@@ -101,6 +101,16 @@ func TestAttested(t *testing.T) {
 	r.proved("n1", "t1", true, "")                    // of the first time
 	r.now = r.now.Add(31 * time.Minute)
 	r.proved("n1", "t1", false, tpm.NoQuote)
+
+	// The machine boots once more by the same token: what it proved, or was asked, is of the boot before.
+	r.prove("n1", "t1", boot.by(t, own, r.ask("n1", "t1")), boot.expect, "")
+	r.Void("n2")
+	r.proved("n1", "t1", true, "")
+	r.Void("n1")
+	r.proved("n1", "t1", false, tpm.NoQuote)
+	ev = boot.by(t, own, r.ask("n1", "t1"))
+	r.Void("n1")
+	r.prove("n1", "t1", ev, boot.expect, tpm.NoNonce)
 }
 
 // Each forgery is refused by its code, which the report hears.
