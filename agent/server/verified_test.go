@@ -40,9 +40,17 @@ func TestVerifiedOnce(t *testing.T) {
 		server string // that it is for; empty is denied
 		looks  bool
 	}{
-		{0, n1, "n1", true}, {0, n1, "n1", false}, {0, slices.Clone(n1), "n1", false},
-		{0, forged, "", true}, {0, forged, "", false}, {0, n1, "n1", true},
-		{0, n2, "n2", true}, {1, n2, "", true}, {1, n2, "", false}, {0, n2, "n2", true}, {0, n2[:len(n2)-1], "", true},
+		{0, n1, "n1", true},
+		{0, n1, "n1", false},
+		{0, slices.Clone(n1), "n1", false},
+		{0, forged, "", true},
+		{0, forged, "", false},
+		{0, n1, "n1", true},
+		{0, n2, "n2", true},
+		{1, n2, "", true},
+		{1, n2, "", false},
+		{0, n2, "n2", true},
+		{0, n2[:len(n2)-1], "", true},
 		{1, seal(1, "n1"), "n1", true},
 	} {
 		looked := false

@@ -85,7 +85,7 @@ func asked(h History, server string) (out []cause) {
 			case r.Outcome != resource.OutcomeRefused && r.Outcome != resource.OutcomeExpired:
 				out = append(out, cause{o.Begun, at})
 			}
-		case OpHold, OpUnclaim, OpAdopt, OpVerify:
+		case OpHold, OpUnclaim, OpAdopt, OpVerify, OpUpload, OpExport:
 		}
 	}
 	return out

@@ -39,9 +39,7 @@ func TestUploads(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := honestHubs()
-			for _, o := range []Op{upload("a", "1", 62, 63, Accepted), upload("a", "2", 64, 65, Accepted), upload("b", "4", 66, 67, Accepted)} {
-				h.Ops = append(h.Ops, o)
-			}
+			h.Ops = append(h.Ops, upload("a", "1", 62, 63, Accepted), upload("a", "2", 64, 65, Accepted), upload("b", "4", 66, 67, Accepted))
 			for range h.Ops {
 				h.Audit = append(h.Audit, AuditEntry{Op: "apply", Target: "ISO/a", Outcome: "asked"}, AuditEntry{Op: "apply", Target: "ISO/b", Outcome: "asked"})
 			}
