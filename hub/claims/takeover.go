@@ -32,6 +32,7 @@ func (r *Room) AdoptServer(ctx context.Context, name string, q api.AdoptRequest,
 				known = true
 				continue
 			}
+			cl = nil
 		}
 		if protocol.CodeOf(err) != protocol.CodeConflict || !stale(err, op) || try == store.Tries {
 			return cl, err

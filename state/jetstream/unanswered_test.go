@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 	natsjs "github.com/nats-io/nats.go/jetstream"
 
+	"rackboot/protocol"
 	"rackboot/state"
 	"rackboot/state/jetstream"
 )
@@ -308,5 +309,35 @@ func (l *line) forgetConsumers(t *testing.T) {
 	}
 	if n == 0 {
 		t.Fatal("nobody reads")
+	}
+}
+
+// A restore is asked for while nobody leads the servers: it is asked for again, and what then answers is heard.
+func TestRestoreUnanswered(t *testing.T) {
+	t.Parallel()
+	var whole bytes.Buffer
+	if _, err := testKV(t, t.TempDir()).Copy(t.Context(), &whole); err != nil {
+		t.Fatal(err)
+	}
+	s, err := server.NewServer(&server.Options{DontListen: true, NoSigs: true, NoLog: true, NoSystemAccount: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	defer s.Shutdown()
+	conn, err := nats.Connect("", nats.InProcessServer(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	elected := time.AfterFunc(300*time.Millisecond, func() {
+		_, err := conn.Subscribe("$JS.API.STREAM.RESTORE.KV", func(m *nats.Msg) { _ = m.Respond([]byte(`{"error":{"code":500,"err_code":10130}}`)) })
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	defer elected.Stop()
+	if _, err := jetstream.Restore(t.Context(), jetstream.Config{Conn: conn, Name: "KV"}, &whole); protocol.CodeOf(err) != protocol.CodeConflict {
+		t.Errorf("%v", err)
 	}
 }
